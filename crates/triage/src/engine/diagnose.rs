@@ -9,6 +9,7 @@ use super::evidence::{evidence_of, in_message, in_words, with_values};
 use super::facts::{ErrorAnswer, Facts, FailureSource};
 use super::field::RuleSide;
 use super::fingerprint::{self, Algorithm, FingerprintParts};
+use super::given_nothing::is_given_nothing;
 use super::launchers::{launchers, python_package};
 use super::load::{RuleError, builtin_rules};
 use super::matcher::RuleMatcher;
@@ -27,7 +28,6 @@ use jelly_base::model::{
     Advice, Diagnosis, ErrorCategory, Evidence, Failure, Fix, Label, Outcome, Phase, Side, Suspect,
     Template, ToolResult,
 };
-use serde_json::Value;
 use std::sync::LazyLock;
 
 /// Classifies failures by its rules.
@@ -258,7 +258,8 @@ impl Engine {
         // say of it.
         let answered = facts.failure.outcome == Some(Outcome::Result);
         // Nothing in place of a value may be what is left without that service.
-        let gave_nothing = || rule.root_cause == "assertion_mismatch" && is_nothing(facts.failure);
+        let gave_nothing =
+            || rule.root_cause == "assertion_mismatch" && is_given_nothing(facts.failure);
         let failed_inside = answered && (rule.root_cause == "internal_error" || gave_nothing());
         let is_of_them = failed_inside || !answered && (died || rule.id == HTTP_500);
         if !is_of_them || facts.source != FailureSource::Live {
@@ -415,32 +416,6 @@ impl Engine {
         };
         (diagnosis, prints.parts)
     }
-}
-
-/// Whether a tool answered with nothing, or with nothing where a value was wanted: no text,
-/// an empty list, `null`, members that are all so.
-fn is_nothing(failure: &Failure) -> bool {
-    fn is_empty(value: &Value) -> bool {
-        match value {
-            Value::Null | Value::Bool(false) => true,
-            Value::Bool(true) => false,
-            Value::Number(number) => number.as_f64() == Some(0.0),
-            Value::String(text) => text.trim().is_empty(),
-            Value::Array(items) => items.is_empty(),
-            Value::Object(members) => members.values().all(is_empty),
-        }
-    }
-    let is_empty_text = |text: &str| {
-        let text = text.trim();
-        text.is_empty() || serde_json::from_str(text).is_ok_and(|value| is_empty(&value))
-    };
-    let answer = failure.tool_result.as_ref();
-    let compared = failure.assertion.as_ref();
-    answer.is_some_and(|result| is_empty_text(&result.text))
-        || compared.is_some_and(|it| match &it.actual {
-            Value::String(text) => is_empty_text(text),
-            other => is_empty(other),
-        })
 }
 
 /// The rule for a server that answers HTTP 500, which is all that it says unless its

@@ -57,6 +57,7 @@ pub(super) fn raised(failure: &Failure) -> Option<&str> {
         _ => return None,
     };
     let last_line = answer.lines().next_back().unwrap_or_default();
+    let hides = !failure.stderr_is_older && hides_its_exception(answer);
     tail(failure.stderr.as_deref()?)
         .lines()
         .rev()
@@ -68,12 +69,21 @@ pub(super) fn raised(failure: &Failure) -> Option<&str> {
             };
             let told = if message.is_empty() {
                 // `Error calling tool 'x':` has lost an empty message.
-                answer.ends_with(':')
+                answer.ends_with(':') || hides
             } else {
-                last_line.ends_with(message)
+                last_line.ends_with(message) || hides
             };
             (told && is_exception(class)).then(|| class.rsplit('.').next().unwrap_or(class))
         })
+}
+
+/// Whether an answer tells of an exception of a tool, and not what it says: `Error executing
+/// tool pay`, as SDKs for Python write it that keep the words back.
+fn hides_its_exception(answer: &str) -> bool {
+    let tool = ["Error executing tool ", "Error calling tool "]
+        .iter()
+        .find_map(|words| answer.strip_prefix(words));
+    tool.is_some_and(|tool| !tool.is_empty() && !tool.contains([' ', ':', '\n']))
 }
 
 fn is_exception(class: &str) -> bool {
@@ -513,6 +523,13 @@ mod tests {
                 Some("MemoryError"),
             ),
             ("ok", "INFO: ok", None),
+            // An SDK that keeps the words back.
+            (
+                "Error executing tool pay",
+                "KeyError: 'rate'",
+                Some("KeyError"),
+            ),
+            ("Error executing tool pay: no", "KeyError: 'rate'", None),
         ] {
             let result = json!({"isError": true, "text": answer});
             let answered = failure(json!({"stderr": stderr, "tool_result": result}));

@@ -3,89 +3,133 @@
 //!
 //! Main function: [`hide_names`].
 
-use crate::engine::tables::{any_of, built, table};
-use regex::{Regex, RegexSet};
+use crate::engine::tables::{built, table};
+use jelly_base::text::ascii_classes;
+use memchr::memmem;
+use regex::Regex;
 use serde::Deserialize;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
+/// The table, which says what each is.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Table {
-    sentences: Vec<String>,
-    misleading: String,
+struct IdentifierTable {
+    sentences: Vec<NamingSentence>,
+    misleading: Vec<String>,
+    errors: Vec<String>,
 }
 
-struct Sentences {
-    set: RegexSet,
-    each: Vec<Regex>,
-    misleading: Regex,
+#[derive(Deserialize)]
+struct NamingSentence {
+    words: String,
+    forms: Vec<String>,
+    /// Compiled when a text has the words, which few have.
+    #[serde(skip)]
+    compiled: OnceLock<Vec<Regex>>,
 }
 
-static SENTENCES: LazyLock<Sentences> = LazyLock::new(|| {
-    let table: Table = table(built!("identifiers"));
-    #[expect(
-        clippy::expect_used,
-        reason = "the tables are part of the program, and tests compile each pattern"
-    )]
-    Sentences {
-        set: RegexSet::new(&table.sentences).expect("the patterns compile"),
-        each: table
-            .sentences
-            .iter()
-            .map(|it| any_of("", std::slice::from_ref(it)))
-            .collect(),
-        misleading: any_of("", &[table.misleading]),
+static IDENTIFIERS: LazyLock<IdentifierTable> = LazyLock::new(|| table(built!("identifiers")));
+
+impl NamingSentence {
+    fn forms(&self) -> &[Regex] {
+        self.compiled.get_or_init(|| {
+            let forms = self.forms.iter();
+            forms
+                .filter_map(|form| Regex::new(&ascii_classes(form)).ok())
+                .collect()
+        })
     }
-});
+}
 
 /// `text` with each such name that sounds like trouble of a machine or a service replaced,
 /// byte for byte, by a letter that says nothing; `None` where it has none.
 pub(super) fn hide_names(text: &str) -> Option<String> {
-    let sentences = &*SENTENCES;
     let mut hidden: Option<String> = None;
-    for nth in sentences.set.matches(text) {
-        for found in sentences.each[nth].captures_iter(text) {
-            let Some(name) = found
-                .name("name")
-                .filter(|name| sentences.misleading.is_match(name.as_str()))
-            else {
-                continue;
-            };
-            let cover: String = name.as_str().bytes().map(covered).collect();
-            hidden
-                .get_or_insert_with(|| text.to_owned())
-                .replace_range(name.range(), &cover);
+    for sentence in &IDENTIFIERS.sentences {
+        if memmem::find(text.as_bytes(), sentence.words.as_bytes()).is_none() {
+            continue;
+        }
+        let named = sentence
+            .forms()
+            .iter()
+            .flat_map(|form| form.captures_iter(text));
+        for name in named.filter_map(|found| found.name("name")) {
+            let mut at = name.start();
+            for part in name.as_str().split_inclusive(['.', ':', '\\']) {
+                let range = at..at + part.len();
+                at = range.end;
+                if is_misleading(part) {
+                    let cover: String = part.bytes().map(covered).collect();
+                    hidden
+                        .get_or_insert_with(|| text.to_owned())
+                        .replace_range(range, &cover);
+                }
+            }
         }
     }
     hidden
 }
 
-/// What stands for a byte of a name. Its marks stay, so that it is still read as a name.
+/// Whether a name is like what a machine or a service says: `ECONNRESET`, `connectionError`.
+fn is_misleading(name: &str) -> bool {
+    let bare = name.trim_end_matches(['.', ':', '\\', '(', ')']);
+    if IDENTIFIERS.errors.iter().any(|error| error == bare) {
+        return true;
+    }
+    let small = bare.to_ascii_lowercase();
+    let has_small = bare.bytes().any(|b| b.is_ascii_lowercase());
+    has_small
+        && IDENTIFIERS
+            .misleading
+            .iter()
+            .any(|part| small.contains(part))
+}
+
+/// What stands for a byte of a name, so that it is still read as a name of its kind.
 fn covered(byte: u8) -> char {
     match byte {
-        b'.' | b':' | b'\\' | b'(' | b')' | b'?' | b'!' | b'$' | b' ' => char::from(byte),
+        b'A'..=b'Z' => 'X',
+        b'0'..=b'9' => '0',
+        b'a'..=b'z' => 'x',
+        _ if byte.is_ascii() => char::from(byte),
         _ => 'x',
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::hide_names;
+    use super::{IDENTIFIERS, hide_names};
+
+    #[test]
+    fn every_sentence_compiles_and_names_something() {
+        for sentence in &IDENTIFIERS.sentences {
+            assert_eq!(
+                sentence.forms().len(),
+                sentence.forms.len(),
+                "{}",
+                sentence.words
+            );
+            for form in sentence.forms() {
+                let mut names = form.capture_names().flatten();
+                assert!(names.any(|name| name == "name"), "{form}");
+            }
+        }
+    }
 
     #[test]
     fn a_name_of_the_program_that_sounds_like_trouble_is_hidden() {
         for (said, read) in [
             (
                 "Cannot read properties of undefined (reading 'ENOENT')",
-                "Cannot read properties of undefined (reading 'xxxxxx')",
+                "Cannot read properties of undefined (reading 'XXXXXX')",
             ),
             (
                 "ReferenceError: ECONNRESET is not defined",
-                "ReferenceError: xxxxxxxxxx is not defined",
+                "ReferenceError: XXXXXXXXXX is not defined",
             ),
             (
                 "'Client' object has no attribute 'connection_error'",
-                "'Client' object has no attribute 'xxxxxxxxxxxxxxxx'",
+                "'Client' object has no attribute 'xxxxxxxxxx_xxxxx'",
             ),
             (
                 "Undefined array key \"timeout\"",
@@ -93,7 +137,7 @@ mod tests {
             ),
             (
                 "Cannot invoke \"a.ConnectException.getMessage()\" because \"e\" is null",
-                "Cannot invoke \"x.xxxxxxxxxxxxxxxx.xxxxxxxxxx()\" because \"e\" is null",
+                "Cannot invoke \"a.XxxxxxxXxxxxxxxx.getMessage()\" because \"e\" is null",
             ),
         ] {
             assert_eq!(hide_names(said).as_deref(), Some(read));
@@ -108,6 +152,11 @@ mod tests {
             "connect ECONNREFUSED 127.0.0.1:1",
             "ENOENT: no such file or directory, open '/x/error.log'",
             "connection to 'db' refused",
+            // A variable that is set from outside, and a function of an extension.
+            "Error: DB_CONNECTION_STRING is not defined",
+            "Error: ENDPOINT is not defined",
+            "Undefined array key \"DB_CONNECTION\"",
+            "Call to undefined function mysqli_connect()",
         ] {
             assert_eq!(hide_names(said), None, "{said}");
         }

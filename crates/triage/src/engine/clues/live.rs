@@ -70,7 +70,11 @@ pub(super) fn live<'a>(list: &mut List<'a>, facts: &Facts<'a>) {
         (None, None) => f.stderr.as_deref(),
     };
     if let Some(stderr) = stderr {
-        let stderr = quoted::without_source(noise::without_warnings(stderr));
+        let stderr = match noise::without_coped_with(stderr) {
+            Cow::Borrowed(stderr) => noise::without_warnings(stderr),
+            Cow::Owned(stderr) => Cow::Owned(noise::without_warnings(&stderr).into_owned()),
+        };
+        let stderr = quoted::without_source(stderr);
         let stderr = usage::without_help(talk::without_talk(stderr));
         list.with_roots(Field::Stderr, "stderr", stderr, 2);
     }

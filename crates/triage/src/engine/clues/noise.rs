@@ -4,7 +4,7 @@
 use super::{frames, heads};
 use crate::frameworks::{ENDS, PROGRESS};
 use jelly_base::model::Failure;
-use jelly_base::text::lines as lines_of;
+use jelly_base::text::{LazyBytePattern, lines as lines_of};
 use memchr::memmem::Finder;
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -119,6 +119,25 @@ fn dedented(said: String) -> String {
         .map(|line| line.get(shared..).unwrap_or_default())
         .collect::<Vec<_>>()
         .join("\n")
+}
+
+/// What a server wrote, without warnings of something that it copes with: `WARNING metrics:
+/// connection refused, metrics disabled`. One that names a variable may tell what a call lacks.
+pub(super) fn without_coped_with(text: &str) -> Cow<'_, str> {
+    static COPES: LazyBytePattern = LazyBytePattern::new(
+        r"(?i)\bwarn(?:ing)?\b.*\b(?:disabl(?:ed|ing)|falling back|continuing|going on|in-memory)\b",
+    );
+    static VARIABLE: LazyBytePattern = LazyBytePattern::new(r"\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b");
+    let is_coped = |line: &str| COPES.is_match(line) && !VARIABLE.is_match(line);
+    if !["WARN", "Warn", "warn"]
+        .iter()
+        .any(|word| text.contains(word))
+        || !text.lines().any(is_coped)
+    {
+        return text.into();
+    }
+    let kept = text.split_inclusive('\n').filter(|line| !is_coped(line));
+    kept.collect::<String>().into()
 }
 
 /// What a server wrote, without the warnings of Python about its libraries:
@@ -338,7 +357,7 @@ fn without_command(line: &str) -> Cow<'_, str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{statements, without_warnings};
+    use super::{statements, without_coped_with, without_warnings};
     use jelly_base::model::Failure;
 
     fn said(text: &str) -> String {
@@ -405,5 +424,14 @@ mod tests {
             "Error: boom\n  at a\n"
         );
         assert_eq!(without_warnings("Warning: no disk\n"), "Warning: no disk\n");
+        let refused = "WARNING shelf: metrics: connection refused, metrics disabled\nlost\n";
+        assert_eq!(without_coped_with(refused), "lost\n");
+        for kept in [
+            "WARNING shelf: connection refused\n",
+            "WARNING: SHELF_KEY is not set, search disabled\n",
+            "connection refused, search disabled\n",
+        ] {
+            assert_eq!(without_coped_with(kept), kept);
+        }
     }
 }
