@@ -26,8 +26,11 @@ impl Diagnosis {
         if evidence.text != told {
             let Advice { what, why, fix } = &mut self.advice;
             let steps = fix.iter_mut().map(|step| &mut step.text);
-            let sentences = steps.chain([what, why]);
-            sentences.for_each(|sentence| mask_quoted(sentence, &told));
+            for sentence in steps.chain([what, why]) {
+                // Quoted as a whole it reads as the evidence does, numbers of values included.
+                *sentence = sentence.replace(&told, &evidence.text);
+                mask_quoted(sentence, &told);
+            }
         }
     }
 }

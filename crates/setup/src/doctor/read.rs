@@ -14,7 +14,7 @@ use super::opencode::misshapen;
 use super::other_files::of_another_kind;
 use super::slow_start::own_limit;
 use jelly_base::model::{Finding, FindingLevel, Lint};
-use jelly_base::text::redact::show_argv;
+use jelly_base::text::redact::argv_with_blanks;
 use jelly_base::text::{close_names, without_mark};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -491,7 +491,7 @@ impl Reader<'_> {
             let words = Some(text).filter(|text| !text.contains('\\'));
             let words = words.and_then(shlex::split);
             let words = words.unwrap_or_else(|| vec![text.to_owned()]);
-            let list = serde_json::json!(show_argv(&words)).to_string();
+            let list = serde_json::json!(argv_with_blanks(&words)).to_string();
             flaw.fix = format!("Write `{}`.", self.format.member(key, &list));
         }
         true

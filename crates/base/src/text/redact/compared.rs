@@ -1,13 +1,13 @@
-//! What is secret in a text that compares values: two that differ must differ in a report,
-//! too.
+//! Secrets in a text that compares values.
 //!
 //! Main function: [`mask_compared`].
 
 use super::prose::{secrets_in_prose, without};
 use std::collections::HashMap;
 
-/// Masks what [`show_text`](super::show_text) masks in a text that compares values: those of one name that
-/// differ are numbered, so that they differ in a report, too.
+/// Masks what [`mask_text`](super::mask_text) masks, and numbers the values of one name that
+/// differ, so that they differ in a report, too. From the tenth value of a name on they are
+/// told apart no more.
 pub fn mask_compared(text: &mut String) {
     let found = secrets_in_prose(text);
     if found.is_empty() {

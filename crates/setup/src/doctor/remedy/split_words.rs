@@ -32,7 +32,7 @@ impl Doctor<'_> {
         }
         let remedy = Remedy::new()
             .what(format!(
-                "`{program} {flag}` is how Windows starts a program, and here is no Windows."
+                "`{program} {flag}` is how Windows starts a program, and this is another system."
             ))
             .why("Other systems need no shell before a launcher, and have no such one.")
             .write(
