@@ -166,7 +166,7 @@ fn tests_table(records: &[TestRecord], world: &World) -> String {
     if records.is_empty() {
         return "no test failed in them\n".to_owned();
     }
-    let headings = "test|failed|flaky|of runs|rate|now|last seen|root cause|fingerprint";
+    let headings = "test|failed|flaky|of runs|flaky rate|now|last seen|root cause|fingerprint";
     let mut table = table(world, headings);
     for record in records {
         table.add_row(vec![

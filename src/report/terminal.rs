@@ -19,8 +19,8 @@ use alike::AlikeLines;
 pub use closing::told_as;
 use indicatif::MultiProgress;
 use jelly_base::model::{
-    ActionKind, Because, Event, IterationReport, RunReport, Section, StepReport, StepState,
-    json_word,
+    ActionKind, Because, Event, FailureReport, IterationReport, RunReport, Section, StepReport,
+    StepState, json_word,
 };
 use jelly_base::text::{first_names, human_duration, one_line, plural};
 pub use margin::progress_target;
@@ -420,12 +420,18 @@ impl<W: Write> TerminalReporter<W> {
         form: Form,
     ) -> String {
         let failure = cluster.failures[0];
-        let all = cluster.failures.len();
-        let whose = cluster.failures.iter().map(|failure| {
+        let whose = |failure: &&FailureReport| {
             let aside = view::mismatch_aside(failure);
             format!("{}{aside}", name(&view::subject(failure)))
-        });
-        let subject = format!("  {}: ", first_names(whose, all, NAMES));
+        };
+        // One cause may show in several ways, and each failure keeps its own label.
+        let (alike, others): (Vec<&FailureReport>, Vec<&FailureReport>) = cluster
+            .failures
+            .iter()
+            .copied()
+            .partition(|other| other.diagnosis.root_cause == failure.diagnosis.root_cause);
+        let all = alike.len();
+        let subject = format!("  {}: ", first_names(alike.iter().map(whose), all, NAMES));
         let verdict = view::blame_of(failure);
         let mut cause = format!("{} ({verdict})", name(&failure.diagnosis.root_cause));
         if form == Form::AsBefore {
@@ -452,6 +458,19 @@ impl<W: Write> TerminalReporter<W> {
                 let instead = name(&instead);
                 text.push_str(&self.paint.hanging("      ", Tone::Plain, &instead, 6));
             }
+        }
+        for by_label in
+            others.chunk_by(|one, other| one.diagnosis.root_cause == other.diagnosis.root_cause)
+        {
+            let names = first_names(by_label.iter().map(whose), by_label.len(), NAMES);
+            let label = name(&by_label[0].diagnosis.root_cause);
+            let verdict = view::blame_of(by_label[0]);
+            let told = format!("{label} ({verdict}), of the same cause");
+            text.push_str(
+                &self
+                    .paint
+                    .hanging(&format!("  {names}: "), Tone::Bad, &told, 6),
+            );
         }
         for more in &cluster.left_out {
             let more = format!("and {more}");

@@ -96,3 +96,54 @@ fn a_call_that_hangs_is_told_by_what_it_logs_meanwhile() {
     assert!(advice.contains("reading the depot"), "{advice}");
     assert!(!advice.contains("stderr"), "it wrote nothing: {advice}");
 }
+
+/// A tool that ends the program, while a thread that reads keeps the process until the call
+/// is given up: as servers on Python's SDK do.
+#[test]
+fn a_server_that_goes_when_its_call_is_given_up_has_ended_in_it() {
+    let server = |last_words: &str| {
+        python(&format!(
+            r#"
+def call(message):
+    while (message := read()) is not None:
+        if message.get("method") == "notifications/cancelled":
+            sys.stderr.write({last_words:?})
+            sys.stderr.flush()
+            os._exit(3)
+serve(call, tools=("work", "leave"))
+"#
+        ))
+    };
+    let run = |last_words: &str| {
+        let server = server(last_words);
+        let plan = format!(
+            "version: 1\nservers: {{ s: {server} }}\nsteps:\n  - {{ id: a, tool: leave, timeout: 700ms }}\n"
+        );
+        Project::with(&plan).run(&["--retries", "0", "--no-repair"])
+    };
+    let told = run(
+        "Traceback (most recent call last):\n  File \"s.py\", line 9, in leave\n    sys.exit(3)\nSystemExit: 3\n",
+    );
+    let failure = told.iteration(1).failure("a");
+    assert_eq!(failure["diagnosis"]["root_cause"], "crashed_during_call");
+    assert_eq!(failure["exit"]["code"], 3);
+    let message = failure["message"].as_str().unwrap();
+    assert!(
+        message.ends_with("and then the server exited with code 3"),
+        "{message}"
+    );
+
+    let silent = run("");
+    silent.ends(3, "needs_user_help");
+    let failure = silent.last().failure("a");
+    assert_eq!(failure["diagnosis"]["rule"], "timeout/call-and-gone");
+    let what = failure["diagnosis"]["advice"]["what"].as_str().unwrap();
+    assert!(
+        what.contains("went when the call was given up (exit code 3)"),
+        "{what}"
+    );
+    assert!(
+        silent.iteration(1).failures().len() == 1,
+        "one death is one failure"
+    );
+}

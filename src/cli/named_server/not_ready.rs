@@ -197,6 +197,7 @@ pub fn alone(name: &str, reached: Reached) -> Config {
             says_sse: None,
             own_limit: None,
             flaws: Vec::new(),
+            kept: Vec::new(),
             notes: Vec::new(),
         }],
         inputs: Vec::new(),

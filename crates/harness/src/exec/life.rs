@@ -4,14 +4,14 @@
 //! Main type: [`Running`].
 
 use super::server_lane::ServerLane;
-use super::step_end::{Aftermath, shorten};
+use super::step_end::{Aftermath, StepEnd, shorten};
 use super::subscriptions::Subscriptions;
 use super::tool_schemas::ToolSchemas;
 use super::wire_check::note_wire_check;
 use jelly_base::model::{Event, Exit, Outcome, Phase, ServerReport, ServerState, ToolInfo};
 use jelly_base::text::{human_duration, plural};
 use jelly_plan::Step;
-use jelly_process::{How, Shutdown};
+use jelly_process::{How, Mark, Shutdown};
 use jelly_wire::{HttpEnd, Launch, ReplyOutcome, Session, describe_exit};
 use std::time::Duration;
 
@@ -34,6 +34,8 @@ pub struct Running {
     pub tools: Vec<ToolInfo>,
     pub schemas: ToolSchemas,
     pub subscriptions: Subscriptions,
+    /// Up to where its stderr was heard before the next request.
+    heard: Mark,
     pub deaths: u32,
     /// It was stopped by us since it no longer answered.
     pub restarts: u32,
@@ -55,11 +57,19 @@ impl Running {
             schemas: ToolSchemas::new(&tools),
             tools,
             fragile: session.shy_of_probes(),
+            heard: session.stderr().mark(),
             session: Some(session),
             subscriptions: Subscriptions::default(),
             deaths: 0,
             restarts: 0,
             down: false,
+        }
+    }
+
+    /// What it writes from now on is of no request that it had.
+    pub(super) fn listen_anew(&mut self) {
+        if let Some(session) = &self.session {
+            self.heard = session.stderr().mark();
         }
     }
 
@@ -93,6 +103,41 @@ impl Running {
             }
             ReplyOutcome::Exited(_) => Pulse::Gone,
         }
+    }
+
+    /// What is to be thought of the server after a call that ran into its limit and was
+    /// given up. One that is merely slow answers a ping. One that goes now has ended with
+    /// the call: a tool may have ended the program while a thread that reads kept it. That
+    /// is told in the failure of the step, and `stderr` is what was written of it.
+    pub(super) async fn after_timeout(&self, end: &mut StepEnd, stderr: &mut String) -> Aftermath {
+        let mark = self.session.as_ref().map(|s| s.stderr().mark());
+        let pulse = self.pulse(PULSE_AFTER_TIMEOUT).await;
+        let (Some(session), Some(mark)) = (&self.session, mark) else {
+            return Aftermath::Silent;
+        };
+        if !self.has_exited() {
+            return match pulse {
+                Pulse::Beats | Pulse::Unknown => Aftermath::Alive,
+                Pulse::Silent | Pulse::Deaf | Pulse::Gone => Aftermath::Silent,
+            };
+        }
+        let exit = session.exit_watch().wait().await;
+        session.stderr().settled().await;
+        let since = session.stderr().since(mark);
+        let said_more = !since.trim().is_empty();
+        if said_more && end.failures.iter().any(|f| f.stderr_is_older) {
+            stderr.clear();
+        }
+        stderr.push_str(&since);
+        for failure in &mut end.failures {
+            failure.stderr_is_older &= !said_more;
+            let message = failure.message.take().unwrap_or_default();
+            let how = describe_exit(&exit);
+            failure.message = Some(format!("{message}, and then the server exited {how}"));
+            failure.exit = Some(exit.clone());
+            failure.process_alive = Some(false);
+        }
+        Aftermath::Died
     }
 }
 
@@ -130,7 +175,11 @@ impl ServerLane {
             }
             // Dealt with before the step ended.
             Aftermath::DiedBefore | Aftermath::SessionLost(_) => {}
-            Aftermath::Unsure => self.check_pulse_or_replace(running).await,
+            Aftermath::Unsure => match running.pulse(PULSE_AFTER_TIMEOUT).await {
+                Pulse::Beats | Pulse::Unknown => {}
+                Pulse::Silent | Pulse::Deaf | Pulse::Gone => self.replace(running).await,
+            },
+            Aftermath::Silent => self.replace(running).await,
         }
     }
 
@@ -141,13 +190,19 @@ impl ServerLane {
         };
         let exit = session.exit_watch().wait().await;
         session.stderr().settled().await;
-        let stderr = session.stderr().tail();
-        self.tell_uninvited_exit(exit, running, &stderr);
+        let since = session.stderr().since(running.heard);
+        let is_older = since.trim().is_empty();
+        let stderr = if is_older {
+            session.stderr().tail()
+        } else {
+            since
+        };
+        self.tell_uninvited_exit(exit, running, &stderr, is_older);
         running.deaths += 1;
         self.bury(running).await;
     }
 
-    fn tell_uninvited_exit(&self, exit: Exit, running: &Running, stderr: &str) {
+    fn tell_uninvited_exit(&self, exit: Exit, running: &Running, stderr: &str, is_older: bool) {
         let mut failure = self.prepared.facts.failure(Phase::Call, "");
         self.complete(&mut failure, running, stderr);
         failure.message = Some(format!(
@@ -157,6 +212,7 @@ impl ServerLane {
         failure.outcome = Some(Outcome::Eof);
         failure.exit = Some(exit);
         failure.process_alive = Some(false);
+        failure.stderr_is_older = is_older;
         self.server_failed(failure);
     }
 
@@ -207,14 +263,8 @@ impl ServerLane {
         }
     }
 
-    /// After a time-out or a breach: a server that is merely slow answers a
-    /// ping, one that is stuck is replaced, so that one hanging call is one
-    /// failure.
-    async fn check_pulse_or_replace(&self, running: &mut Running) {
-        match running.pulse(PULSE_AFTER_TIMEOUT).await {
-            Pulse::Beats | Pulse::Unknown => return,
-            Pulse::Silent | Pulse::Deaf | Pulse::Gone => {}
-        }
+    /// Of a server that is stuck, so that one hanging call is one failure.
+    async fn replace(&self, running: &mut Running) {
         if running.has_exited() {
             return self.uninvited_exit(running).await;
         }
@@ -244,8 +294,9 @@ impl ServerLane {
                 report.ended_ms = None;
                 running.tools = session.tools().to_vec();
                 running.schemas = running.schemas.followed_by(&running.tools);
-                running.session = Some(session);
                 report.state = state;
+                running.heard = session.stderr().mark();
+                running.session = Some(session);
             }
             Err(_) => {
                 running.down = true;

@@ -87,10 +87,9 @@ pub async fn poll(
 ) -> Polled {
     let mut wrong = WrongAnswers::new(until);
     loop {
-        let deadline = Instant::now() + context.limit;
         // Each request may be asked in return, and the last one is judged.
         context.script.begin(ready.answers.clone());
-        let sent = send(context, subscriptions, step, ready, deadline).await;
+        let sent = send(context, subscriptions, step, ready, context.limit).await;
         let outcome = &sent.reply.outcome;
         if let Some(end) = wrong.end(is_awaited(outcome), || outcome.clone()) {
             return Polled { sent, end };

@@ -9,6 +9,7 @@ use jelly_base::model::Era;
 use jelly_plan::Step;
 use jelly_wire::{CancelEnd, Patience, Reply, ReplyOutcome};
 use serde_json::json;
+use std::time::Duration;
 use tokio::time::Instant;
 
 /// What came of it.
@@ -30,7 +31,7 @@ impl Sent {
     }
 }
 
-/// Sends what the step is about, and waits for the end of it until `deadline`.
+/// Sends what the step is about, and waits for the end of it for `limit`.
 /// Where something else has to be sent first and goes wrong, `ready` is that;
 /// the time that it takes is the step's.
 pub async fn send(
@@ -38,10 +39,10 @@ pub async fn send(
     subscriptions: &mut Subscriptions,
     step: &Step,
     ready: &mut Ready,
-    deadline: Instant,
+    limit: Duration,
 ) -> Sent {
     tell_request(context, step, ready);
-    let sent = sent(context, subscriptions, step, ready, deadline).await;
+    let sent = sent(context, subscriptions, step, ready, limit).await;
     tell_answer(context, step, &sent);
     sent
 }
@@ -51,23 +52,23 @@ async fn sent(
     subscriptions: &mut Subscriptions,
     step: &Step,
     ready: &mut Ready,
-    deadline: Instant,
+    limit: Duration,
 ) -> Sent {
     let StepContext { session, .. } = *context;
-    let begun = Instant::now();
-    let left = || deadline.saturating_duration_since(Instant::now());
+    let mut before = Duration::ZERO;
     if let (Some(level), Era::Legacy) = (step.log_level, session.era()) {
         let params = json!({ "level": level.name() });
+        let begun = Instant::now();
         let reply = session
-            .request("logging/setLevel", params.clone(), left())
+            .request("logging/setLevel", params.clone(), limit)
             .await;
+        before = begun.elapsed();
         if !matches!(reply.outcome, ReplyOutcome::Answered(_)) {
             ready.is_now("logging/setLevel", params);
             return Sent::new(reply, None);
         }
     }
-    let before = begun.elapsed();
-    let limit = left();
+    let limit = limit.saturating_sub(before);
     let method = ready.method.clone();
     let method = &*method;
     let params = ready.params.clone();

@@ -402,9 +402,8 @@ impl ServerLane {
             let started_ms = self.shared.elapsed_ms();
             let ran = tokio::select! {
                 ran = async {
-                    let deadline = Instant::now() + limit;
                     // Most of the time is for the step itself.
-                    refresh(session, step, schemas, tools, limit / 2).await;
+                    let waited = refresh(session, step, schemas, tools, limit / 2).await;
                     let context = StepContext {
                         shared: &self.shared,
                         server: &self.server,
@@ -417,7 +416,7 @@ impl ServerLane {
                         is_strict: self.checks_wire(),
                         limit,
                         total: step.total_limit(&self.server),
-                        deadline,
+                        first_limit: limit.saturating_sub(waited),
                     };
                     step::run(&context, subscriptions, step).await
                 } => ran,
@@ -436,7 +435,7 @@ impl ServerLane {
                     sent_before = true;
                     continue;
                 }
-                Aftermath::Alive | Aftermath::Died | Aftermath::Unsure => {}
+                Aftermath::Alive | Aftermath::Died | Aftermath::Silent | Aftermath::Unsure => {}
             }
             for note in ran.notes {
                 if running.report.notes.contains(&note) {
@@ -447,16 +446,20 @@ impl ServerLane {
                 });
                 running.report.notes.push(note);
             }
-            let mut end = ran.end;
+            let (mut end, mut stderr, mut aftermath) = (ran.end, ran.stderr, ran.aftermath);
+            if aftermath == Aftermath::Unsure && end.timed_out() {
+                aftermath = running.after_timeout(&mut end, &mut stderr).await;
+            }
             end.report.started_ms = end.report.duration_ms.map(|_| started_ms);
             for failure in &mut end.failures {
-                self.complete(failure, running, &ran.stderr);
-                if let Aftermath::Alive = ran.aftermath {
+                self.complete(failure, running, &stderr);
+                if let Aftermath::Alive = aftermath {
                     self.look_up(failure, running).await;
                 }
             }
             self.end(index, end);
-            return self.look_after(ran.aftermath, running).await;
+            running.listen_anew();
+            return self.look_after(aftermath, running).await;
         }
     }
 
@@ -548,23 +551,25 @@ fn told_tools<'n>(
 }
 
 /// Takes a new list of tools in, where the server said that there is one: a
-/// tool that came later is as good as any.
+/// tool that came later is as good as any. How long the server was waited for.
 async fn refresh(
     session: &Session,
     step: &Step,
     schemas: &mut ToolSchemas,
     tools: &mut Vec<ToolInfo>,
     limit: Duration,
-) {
+) -> Duration {
     if !matches!(step.request, Request::Tool(_)) || !session.tools_changed() {
-        return;
+        return Duration::ZERO;
     }
+    let begun = Instant::now();
     // Without a new list the old one stands, and what is wrong with the
     // server shows in the step itself.
     if let Ok(now) = session.tools_now(limit).await {
         *schemas = schemas.followed_by(&now);
         *tools = now;
     }
+    begun.elapsed()
 }
 
 fn millis(duration: Duration) -> u64 {

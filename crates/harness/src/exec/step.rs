@@ -32,7 +32,6 @@ pub async fn run(
         schemas,
         script,
         ladder,
-        deadline,
         ..
     } = *context;
     // What the server wrote has nothing to do with a plan that can't be meant.
@@ -81,7 +80,14 @@ pub async fn run(
     let mut waiting = None;
     let (sent, poll_end) = match &step.until {
         None => {
-            let sent = send(context, subscriptions, step, &mut ready, deadline).await;
+            let sent = send(
+                context,
+                subscriptions,
+                step,
+                &mut ready,
+                context.first_limit,
+            )
+            .await;
             (sent, PollEnd::Awaited)
         }
         Some(until) => {

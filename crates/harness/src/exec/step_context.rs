@@ -7,7 +7,6 @@ use super::tool_schemas::ToolSchemas;
 use jelly_plan::Server;
 use jelly_wire::Session;
 use std::time::Duration;
-use tokio::time::Instant;
 
 /// Where a step runs.
 #[derive(Clone, Copy)]
@@ -28,8 +27,9 @@ pub struct StepContext<'a> {
     pub limit: Duration,
     /// The longest that its request may take, where progress begins the limit anew.
     pub total: Option<Duration>,
-    /// When that has run out.
-    pub deadline: Instant,
+    /// What is left of the limit for the first request of the step, where the server
+    /// was asked for its tools before it. What jelly does meanwhile is not the server's.
+    pub first_limit: Duration,
 }
 
 impl StepContext<'_> {

@@ -2,7 +2,7 @@
 
 use super::settings::ExecSettings;
 use super::shared_state::SharedState;
-use jelly_base::model::{Because, Failure, Phase, Rung, StepReport, StepState};
+use jelly_base::model::{Because, Failure, Outcome, Phase, Rung, StepReport, StepState};
 use jelly_base::text::truncate_middle;
 use jelly_plan::Step;
 use jelly_wire::HttpEnd;
@@ -39,6 +39,12 @@ impl StepEnd {
             ..step_report(step, state)
         };
         Self { report, failures }.after(duration)
+    }
+
+    /// Whether no answer came within the limit.
+    pub fn timed_out(&self) -> bool {
+        let timed_out = |failure: &Failure| failure.outcome == Some(Outcome::Timeout);
+        self.failures.iter().any(timed_out)
     }
 
     /// It took so long, all in all.
@@ -111,6 +117,9 @@ pub enum Aftermath {
     SessionLost(Box<HttpEnd>),
     /// It let a request run into its limit, or broke the protocol.
     Unsure,
+    /// It let a request run into its limit, and gave no sign of life when it was asked
+    /// for one.
+    Silent,
 }
 
 /// A step that was run.

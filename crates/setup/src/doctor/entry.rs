@@ -63,6 +63,8 @@ pub struct Entry {
     pub own_limit: Option<OwnLimit>,
     /// What of it can't be meant.
     pub flaws: Vec<Finding>,
+    /// Variables whose values its client keeps where jelly does not read them.
+    pub kept: Vec<String>,
     /// What a reader should know besides.
     pub notes: Vec<String>,
 }

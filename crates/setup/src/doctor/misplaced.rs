@@ -36,7 +36,9 @@ pub(super) fn strangers<'n>(
 fn is_a_key(name: &str) -> bool {
     let bare = |name: &str| -> String {
         let kept = name.chars().filter(char::is_ascii_alphanumeric);
-        kept.map(|c| c.to_ascii_lowercase()).collect()
+        let bare: String = kept.map(|c| c.to_ascii_lowercase()).collect();
+        // `mcp_server`, for one or for all
+        bare.trim_end_matches('s').to_owned()
     };
     let mut keys = CLIENTS.iter().flat_map(|format| format.servers);
     keys.any(|key| bare(key) == bare(name))

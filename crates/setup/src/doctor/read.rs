@@ -299,6 +299,7 @@ impl Reader<'_> {
                 .map(|kind| kind.place),
             own_limit: own_limit(&self.format.startup_limit, server),
             flaws: Vec::new(),
+            kept: Vec::new(),
             notes: Vec::new(),
         };
         if !matches!(server.data, Data::Map(_)) {
@@ -398,6 +399,7 @@ impl Reader<'_> {
                     self.format.name,
                     kept.join("`, `")
                 ));
+                entry.kept = kept.into_iter().map(str::to_owned).collect();
             }
         }
         entry

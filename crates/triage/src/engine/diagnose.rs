@@ -28,6 +28,7 @@ use jelly_base::model::{
     Advice, Diagnosis, ErrorCategory, Evidence, Failure, Fix, Label, Outcome, Phase, Side, Suspect,
     Template, ToolResult,
 };
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 /// Classifies failures by its rules.
@@ -37,6 +38,23 @@ use std::sync::LazyLock;
 /// one, each when the first text comes that may match it.
 pub struct Engine {
     pub(super) matcher: RuleMatcher,
+}
+
+/// A server that died in a call without a word of it: what it wrote of calls before, which it
+/// answered, says nothing of its end.
+fn without_older_words(failure: &Failure) -> Cow<'_, Failure> {
+    let died = failure.outcome == Some(Outcome::Eof);
+    let in_call = matches!(
+        failure.phase,
+        Some(Phase::Call | Phase::Assert | Phase::Teardown)
+    );
+    match failure.stderr_is_older && died && in_call {
+        true => Cow::Owned(Failure {
+            stderr: None,
+            ..failure.clone()
+        }),
+        false => Cow::Borrowed(failure),
+    }
 }
 
 impl Engine {
@@ -125,14 +143,15 @@ impl Engine {
         audience: Audience,
         algorithm: Algorithm,
     ) -> (Diagnosis, FingerprintParts) {
-        let (read, own);
+        let (read, own, fresh);
         let failure = match algorithm {
             // Those releases read all of it together.
             Algorithm::First => failure,
             Algorithm::Second => {
                 read = without_writer(failure);
                 own = without_teardown(&read);
-                &*own
+                fresh = without_older_words(&own);
+                &*fresh
             }
         };
         let as_said = || self.diagnose_read(failure, audience, algorithm);

@@ -173,7 +173,7 @@ pub(super) fn evidence_of(facts: &Facts<'_>) -> Option<Evidence> {
             // What it said before somebody ended it says nothing of its end.
             (_, Some((field, exit))) if ended_from_outside(f) => evidence(field, &exit),
             (Some(line), _) => evidence("stderr", &line),
-            (None, Some((field, exit))) if facts.silent => {
+            (None, Some((field, exit))) if facts.silent && !f.stderr_is_older => {
                 evidence(field, &format!("{exit}, nothing on stderr"))
             }
             (None, Some((field, exit))) => evidence(field, &exit),

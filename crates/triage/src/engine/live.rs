@@ -67,6 +67,10 @@ pub(super) fn raised(failure: &Failure) -> Option<&str> {
                 Some((class, message)) => (class, message.trim()),
                 None => (line, ""),
             };
+            // What an SDK wraps an exception in says no more than the answer.
+            if hides && message == answer {
+                return None;
+            }
             let told = if message.is_empty() {
                 // `Error calling tool 'x':` has lost an empty message.
                 answer.ends_with(':') || hides
@@ -527,6 +531,12 @@ mod tests {
             (
                 "Error executing tool pay",
                 "KeyError: 'rate'",
+                Some("KeyError"),
+            ),
+            (
+                "Error executing tool pay",
+                "KeyError: 'rate'\n\nThe above exception was the direct cause of it:\n\n\
+                 mcp.exceptions.ToolError: Error executing tool pay\n",
                 Some("KeyError"),
             ),
             ("Error executing tool pay: no", "KeyError: 'rate'", None),

@@ -44,6 +44,7 @@ mod raised;
 mod read;
 mod record_key;
 mod repeated;
+mod replaced;
 mod rerun;
 mod same_line;
 mod same_sign;

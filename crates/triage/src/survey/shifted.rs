@@ -138,7 +138,7 @@ const UNIT: usize = 4;
 const WRITTEN: usize = 40;
 
 /// The two values, as the frameworks tell them: what was wanted, and what came.
-fn compared(said: &str) -> Option<(String, String)> {
+pub(super) fn compared(said: &str) -> Option<(String, String)> {
     static COMPARED: LazyPattern = LazyPattern::new(
         r#"(?x)
               \bexpected\ ['"`]?(?P<c2>[^"'`\n]+?)['"`]?\ to\ (?:deeply\ )?(?:be\ close\ to|be\ within\ \S+\ of|equal|eq|be)\ ['"`]?(?P<w2>[^"'`\n]+?)['"`]?(?:,\ |\ \+/-|\ //|\n|$)

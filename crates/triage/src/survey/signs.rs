@@ -4,6 +4,7 @@
 use super::changes::changes;
 use super::lacks::{Subject, SubjectKind};
 use super::names::{is_frame, own_lines};
+use super::replaced::replaced;
 use super::shifted::{BY_CHANCE, is_rare, shift, swapped};
 use super::tested::tested;
 use super::wanted::{COMPARES, without_wanted};
@@ -37,6 +38,11 @@ pub(super) fn signs(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Sub
             found.extend(values.map(|value| Subject::new(SubjectKind::WrongValue, &value)));
         }
         found.extend(labelled(failure, said.into_iter().flatten()));
+        let pair = replaced(said.into_iter().flatten(), text);
+        found.extend(pair.map(|pair| {
+            let suite = failure.classname.as_deref().unwrap_or_default();
+            Subject::new(SubjectKind::Tested, &format!("{suite} {pair}"))
+        }));
         let shift = said.into_iter().flatten().find_map(shift);
         if let Some(by_chance) = shift
             .as_ref()
@@ -76,6 +82,12 @@ pub(super) fn signs(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Sub
         found.extend(swapped.map(|names| Subject::new(SubjectKind::WrongValue, &names)));
     }
     found.extend(element_state(text).map(|state| Subject::new(SubjectKind::Cover, &state)));
+    if triaged.diagnosis.root_cause == "locator_not_found" {
+        found.extend(missing(text).map(|missing| Subject::new(SubjectKind::Cover, &missing)));
+    }
+    let all = said.into_iter().flatten().chain([text]);
+    let not_let_in = all.filter_map(not_let_in).next();
+    found.extend(not_let_in.map(|path| Subject::new(SubjectKind::ErrorCode, &path)));
     if triaged.diagnosis.root_cause == "tls_error" {
         let all = said.into_iter().flatten().chain([text]);
         found.extend(
@@ -437,6 +449,33 @@ fn refused(text: &str) -> Option<String> {
     let body = BODY.captures(text);
     let said = body.as_ref().map_or("", |body| &body[1]);
     Some(format!("{} {} {said}", &found[1], &found[2]))
+}
+
+/// An element that Playwright looked for in vain, whether to do something with it or to see
+/// how it is, by a name that its authors gave it.
+fn missing(text: &str) -> Option<String> {
+    static LOCATOR: LazyPattern = LazyPattern::new(r"(?:\bLocator: +|- waiting for )([^\n]+)");
+    if !text.contains("Locator: ") && !text.contains("- waiting for ") {
+        return None;
+    }
+    let locator = LOCATOR.captures(text)?.get(1)?.as_str().trim();
+    let is_named = ["'#", "\"#", "estId(", "[data-", "[name="]
+        .iter()
+        .any(|name| locator.contains(name));
+    is_named.then(|| format!("{locator} is missing"))
+}
+
+/// The part of an interface that answers whoever asks it that he may not: one right is
+/// lacking for all of it.
+fn not_let_in(text: &str) -> Option<String> {
+    static REFUSED: LazyPattern = LazyPattern::ascii(
+        r#"\b(?:GET|HEAD|POST|PUT|PATCH|DELETE) (?:https?://[^/\s]+)?(/[A-Za-z][\w-]*(?:/[A-Za-z][\w-]*)?)(?:[/?][^\s]*)?(?: [^\n]{0,80}?)?\b(?:but was|but found|got|found|answered|returned|was):? ?[\[<"']?(401|403)\b"#,
+    );
+    if !text.contains("401") && !text.contains("403") {
+        return None;
+    }
+    let found = REFUSED.captures(text)?;
+    Some(format!("{} answers {}", &found[1], &found[2]))
 }
 
 /// An element that Playwright found otherwise than the test wants it, by the name that

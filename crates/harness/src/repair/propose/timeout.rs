@@ -27,6 +27,8 @@ pub(super) fn raise(case: &FailureCase<'_>) -> Option<Proposal> {
     let server = case.server()?;
     match case.failure.phase? {
         Phase::Spawn | Phase::Handshake | Phase::List => raise_startup(server),
+        // It went when the call was given up, so that more time would be no help.
+        Phase::Call if case.failure.exit.is_some() => None,
         Phase::Call => raise_request(server, case.step()?, case.failure.timeout_s),
         Phase::Config | Phase::Assert | Phase::Teardown => None,
     }
@@ -80,9 +82,13 @@ fn raise_request(server: &Server, step: &Step, ran_out: Option<f64>) -> Option<P
             server.path.key("request_timeout"),
         ),
     };
+    // What is set at the server holds for all who ask it.
+    let whom = match target == server_target(&server.name) {
+        true => format!("every step on {}", server.name),
+        false => step.id.clone(),
+    };
     let explanation = format!(
-        "gave {} {} to answer instead of {}, since the server showed life when time ran out",
-        step.id,
+        "gave {whom} {} to answer instead of {}, since the server showed life when time ran out",
         human_duration(to),
         human_duration(from)
     );

@@ -33,6 +33,8 @@ pub(super) struct Started<'a> {
     pub command: &'a Spot,
     pub args: &'a [Spot],
     pub env: &'a [(String, Spot)],
+    /// Variables whose values its client keeps elsewhere.
+    pub kept: &'a [String],
     pub format: &'static ClientFormat,
     pub place: Place,
     redactor: &'a Redactor,
@@ -51,6 +53,7 @@ impl<'a> Started<'a> {
                 command,
                 args,
                 env,
+                kept: &entry.kept,
                 format,
                 place: entry.place,
                 redactor,

@@ -51,6 +51,7 @@ pub fn look(diagnosis: &mut Diagnosis, failure: &Failure, server: &PlanServer<'_
         says_sse: None,
         own_limit: None,
         flaws: Vec::new(),
+        kept: Vec::new(),
         notes: Vec::new(),
     };
     let config = Config {

@@ -3,6 +3,7 @@
 use super::entries::Change;
 use super::prescribe::{Doctor, found};
 use super::steps::Remedy;
+use crate::doctor::clients::Syntax;
 use crate::doctor::launcher::is_python_launcher;
 use jelly_base::text::redact::blank_for;
 use jelly_base::text::{LazyPattern, shell_word as word};
@@ -53,7 +54,26 @@ impl Doctor<'_> {
         if is_unknown {
             names.push("<NAME>".to_owned());
         }
-        let remedy = Remedy::new().write("Write in the entry", self.with_blank_variables(names));
+        let (kept, names): (Vec<String>, Vec<String>) = names
+            .into_iter()
+            .partition(|name| self.started.kept.contains(name));
+        if names.is_empty() {
+            let client = self.started.format.name;
+            let kept = kept.join("`, `");
+            return Remedy::new()
+                .say(format!(
+                    "{client} keeps the value of `{kept}`, where jelly does not read it: set it in \
+                     the environment in which jelly runs, and see in {client} that it is kept there."
+                ))
+                .instead_of(SETS);
+        }
+        // A table of its own would be there twice.
+        let has_table = self.started.format.syntax == Syntax::Toml && !self.started.env.is_empty();
+        let what = match has_table {
+            true => "Write in the entry, in place of all that it has of `env`",
+            false => "Write in the entry",
+        };
+        let remedy = Remedy::new().write(what, self.with_blank_variables(names));
         match self.started.fetched().filter(|_| is_unknown) {
             Some(fetched) => {
                 let remedy = remedy.say("Its documentation names the variable:");

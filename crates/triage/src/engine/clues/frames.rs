@@ -17,6 +17,12 @@ pub(super) fn place(line: &str) -> Option<&str> {
     {
         return called_at(rest);
     }
+    // TAP
+    if first == b'a'
+        && let Some(rest) = line.strip_prefix("at: ")
+    {
+        return called_at(rest.trim_matches('"'));
+    }
     // Vitest
     if !first.is_ascii()
         && let Some(rest) = line.strip_prefix("❯ ")

@@ -17,6 +17,10 @@ struct IdentifierTable {
     sentences: Vec<NamingSentence>,
     misleading: Vec<String>,
     errors: Vec<String>,
+    classes: Vec<String>,
+    of_service: Vec<String>,
+    refusals: Vec<String>,
+    of_answers: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -85,8 +89,40 @@ fn is_misleading(name: &str) -> bool {
             .any(|part| small.contains(part))
 }
 
+/// Whether a line refuses a value for what it is, and no answer and no setting.
+pub(super) fn refuses_a_value(line: &str) -> bool {
+    if !line.contains('"') {
+        return false;
+    }
+    let outside: String = line.split('"').step_by(2).collect();
+    let small = outside.to_ascii_lowercase();
+    let has = |parts: &[String]| parts.iter().any(|part| small.contains(part.as_str()));
+    has(&IDENTIFIERS.refusals) && !has(&IDENTIFIERS.of_answers)
+}
+
+/// Whether a text has the name of an error of an operating system in it.
+pub(super) fn names_an_error(text: &str) -> bool {
+    let mut words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+    words.any(|word| IDENTIFIERS.errors.iter().any(|error| error == word))
+}
+
+/// Whether a class is called like what fails with a service: `ConnectionError`.
+pub(super) fn sounds_like_service(class: &str) -> bool {
+    let small = class.to_ascii_lowercase();
+    IDENTIFIERS.classes.iter().any(|part| small.contains(part))
+}
+
+/// Whether a message tells of a service, whatever its class is called.
+pub(super) fn tells_of_service(said: &str) -> bool {
+    let small = said.to_ascii_lowercase();
+    IDENTIFIERS
+        .of_service
+        .iter()
+        .any(|part| small.contains(part))
+}
+
 /// What stands for a byte of a name, so that it is still read as a name of its kind.
-fn covered(byte: u8) -> char {
+pub(super) fn covered(byte: u8) -> char {
     match byte {
         b'A'..=b'Z' => 'X',
         b'0'..=b'9' => '0',

@@ -4,7 +4,7 @@ use super::compared::{
     Replacement, SHORT, closed_at, closes, end_of_value, ends_block, ends_message, go_place,
     has_go_place, indent, lines,
 };
-use super::masked::{MASK, NO_ELEMENT};
+use super::masked::{MASK, NO_ELEMENT, NO_WIDGET};
 use crate::frameworks::LABELS;
 use crate::frameworks::spec::LabelledValue;
 use memchr::memmem::Finder;
@@ -84,6 +84,7 @@ pub(super) fn labelled(text: &str, from: usize) -> Replacement {
         return None;
     }
     let no_element = next == last && values.iter().any(|value| value.starts_with(NO_ELEMENT));
+    let no_element = no_element || values.iter().any(|value| value.contains(NO_WIDGET));
     if no_element || !values.iter().any(misleading) {
         return None;
     }
@@ -106,7 +107,7 @@ fn is_class(value: &str) -> bool {
 fn unlabelled(value: &str) -> &str {
     let value = value.trim_start();
     let value = value.strip_prefix("was ").unwrap_or(value);
-    ["(string) ", "<string>: ", "|-\n", "String "]
+    ["(string) ", "<string>: ", "|-\n", "String ", "string "]
         .iter()
         .find_map(|type_| value.strip_prefix(type_))
         .unwrap_or(value)
@@ -148,6 +149,8 @@ pub(super) fn label(line: &str) -> Option<(usize, LabelledValue)> {
 /// The same, of a line that may have a place in a test of Go before it or not.
 fn label_of(line: &str, of_go: bool) -> Option<(usize, LabelledValue)> {
     let mut bare = line.trim_start();
+    // Hurl draws a margin.
+    bare = bare.strip_prefix("| ").map_or(bare, str::trim_start);
     bare = bare.strip_prefix("E  ").map_or(bare, str::trim_start);
     // Go and testify put it behind a place or a heading.
     if of_go {
@@ -164,6 +167,15 @@ fn label_of(line: &str, of_go: bool) -> Option<(usize, LabelledValue)> {
                 .is_some_and(|head| head.eq_ignore_ascii_case(word))
     };
     let (word, value) = LABELS.iter().find(|(word, _)| lower(word))?;
+    // `got "…"` and below it `want "…"`
+    let quoted = bare[word.len()..].trim_start();
+    if of_go
+        && quoted.len() < bare[word.len()..].len()
+        && let Some(quote @ ('"' | '`')) = quoted.chars().next()
+        && closed_at(&quoted[1..], quote).is_some()
+    {
+        return Some((line.len() - quoted.len(), *value));
+    }
     let colon = bare[word.len()..].find(':')?;
     let between = &bare[word.len()..word.len() + colon];
     let after = &bare[word.len() + colon + 1..];

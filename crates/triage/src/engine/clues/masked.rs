@@ -10,6 +10,8 @@ use std::sync::LazyLock;
 pub(in crate::engine) const MASK: &str = "…";
 /// Playwright's word for an element that is not there, which is no value.
 pub(super) const NO_ELEMENT: &str = "<element(s) not found>";
+/// The same of Flutter, behind the name of a finder.
+pub(super) const NO_WIDGET: &str = ":<Found 0 widgets with ";
 
 /// `text` with the values that it compares left out: what is quoted or
 /// bracketed, what follows a label such as `Expected:`, the lines of a diff,
@@ -24,9 +26,11 @@ pub(in crate::engine) fn masked(text: &str) -> String {
         let bare = line.trim_start();
         in_diff |= bare.ends_with("expected - actual") || bare.ends_with("actual - expected");
         if let Some(label) = label(bare) {
-            in_value = !bare.contains(NO_ELEMENT);
+            let none = [NO_ELEMENT, NO_WIDGET];
+            let none = none.into_iter().find(|none| bare.contains(none));
+            in_value = none.is_none();
             kept.push_str(label);
-            kept.push_str(if in_value { MASK } else { NO_ELEMENT });
+            kept.push_str(none.unwrap_or(MASK));
         } else if starts_section(bare) {
             in_value = false;
             kept.push_str(line);

@@ -11,6 +11,7 @@ mod identifiers;
 mod labels;
 mod live;
 mod masked;
+mod misleading;
 mod noise;
 mod nothing;
 mod origin;

@@ -125,11 +125,11 @@ fn dedented(said: String) -> String {
 /// connection refused, metrics disabled`. One that names a variable may tell what a call lacks.
 pub(super) fn without_coped_with(text: &str) -> Cow<'_, str> {
     static COPES: LazyBytePattern = LazyBytePattern::new(
-        r"(?i)\bwarn(?:ing)?\b.*\b(?:disabl(?:ed|ing)|falling back|continuing|going on|in-memory)\b",
+        r"(?i)\bwarn(?:ing)?\b.*\b(?:disabl(?:ed|ing)|falling back|continuing|going on|in-memory)\b|\b(?:falling|fell) back (?:to|on)\b|\bcontinuing without\b",
     );
     static VARIABLE: LazyBytePattern = LazyBytePattern::new(r"\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b");
     let is_coped = |line: &str| COPES.is_match(line) && !VARIABLE.is_match(line);
-    if !["WARN", "Warn", "warn"]
+    if !["WARN", "Warn", "warn", " back ", "ontinuing"]
         .iter()
         .any(|word| text.contains(word))
         || !text.lines().any(is_coped)

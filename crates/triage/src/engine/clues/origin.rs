@@ -472,8 +472,15 @@ pub(in crate::engine) fn is_test(place: &str) -> bool {
     let name = parts.next().unwrap_or_default();
     let stem = name.split('.').next().unwrap_or_default();
     let lower = name.to_ascii_lowercase();
+    // Perl's folder of tests, and that of some in JavaScript.
+    let may_be_in_t = || {
+        let ends = [".t", ".pm", ".pl", ".js", ".mjs", ".cjs", ".ts"];
+        let file = lower.split(':').next().unwrap_or_default();
+        ends.iter().any(|end| file.ends_with(end))
+    };
     let folder = parts.any(|part| {
         FOLDERS.iter().any(|name| part.eq_ignore_ascii_case(name))
+            && (part.len() > 1 || may_be_in_t())
             || part.ends_with(".Tests")
             || part.ends_with(".Test")
     });
@@ -487,6 +494,9 @@ pub(in crate::engine) fn is_test(place: &str) -> bool {
         || package()
         // Django's applications
         || lower == "tests.py"
+        || lower.starts_with("test.")
+        // Newman
+        || lower.contains("sandbox-script.js:")
         || stem.ends_with("Test")
         || stem.ends_with("Tests")
         || stem.ends_with("TestCase")

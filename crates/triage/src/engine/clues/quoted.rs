@@ -58,6 +58,56 @@ pub(super) fn without_source(text: Cow<'_, str>) -> Cow<'_, str> {
     kept.into()
 }
 
+/// Without what Python shows of source that raises or handles an exception, below a place of a
+/// trace or in the box that rich draws of one: what that would say was not said, or is said below.
+pub(super) fn without_raising_source(text: Cow<'_, str>) -> Cow<'_, str> {
+    const TRACE: &str = "Traceback (most recent call last)";
+    if !text.contains(TRACE) || !text.contains("raise ") && !text.contains("except ") {
+        return text;
+    }
+    let mut kept = String::with_capacity(text.len());
+    let mut place = None;
+    let mut in_box = false;
+    for line in text.split_inclusive('\n') {
+        let bare = line.trim_start();
+        if bare.starts_with('╭') {
+            in_box = line.contains(TRACE);
+        } else if bare.starts_with('╰') {
+            in_box = false;
+        }
+        let unmarked = line.trim_start_matches([' ', '|', '+']);
+        let depth = line.len() - unmarked.len();
+        if unmarked.starts_with("File \"") && unmarked.contains("\", line ") {
+            place = Some(depth);
+        } else if place.is_some_and(|place| depth <= place) {
+            place = None;
+        }
+        match in_box || place.is_some() {
+            true => kept.push_str(&without_raising(line)),
+            false => kept.push_str(line),
+        }
+    }
+    kept.into()
+}
+
+/// A line of source up to where it raises something, or names what it handles.
+fn without_raising(line: &str) -> Cow<'_, str> {
+    let begins = |at: &usize| {
+        line[..*at]
+            .chars()
+            .next_back()
+            .is_none_or(|c| !c.is_alphanumeric())
+    };
+    let at = ["raise ", "except "]
+        .iter()
+        .filter_map(|word| line.find(word).filter(begins))
+        .min();
+    match at {
+        Some(at) => Cow::Owned(format!("{}\n", &line[..at])),
+        None => Cow::Borrowed(line),
+    }
+}
+
 /// The variable of the environment that a line of source reads.
 fn read_variable(source: &str) -> String {
     let Some((_, rest)) = source.split_once("process.env") else {
@@ -122,6 +172,17 @@ fn is_talk(line: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn source_that_raises_says_nothing() {
+        let trace = "Traceback (most recent call last):\n  File \"s.py\", line 9, in pay\n    if not key: raise RuntimeError(\"connection refused by \" + key)\nRuntimeError: no key\nraise the flag\n";
+        let read = "Traceback (most recent call last):\n  File \"s.py\", line 9, in pay\n    if not key: \nRuntimeError: no key\nraise the flag\n";
+        assert_eq!(super::without_raising_source(trace.into()), read);
+        let boxed = "╭─ Traceback (most recent call last) ─╮\n│ ❱ 21 │   raise ConnectionError(f\"in use\") │\n╰─╯\nConnectionError: in use\n";
+        let read =
+            "╭─ Traceback (most recent call last) ─╮\n│ ❱ 21 │   \n╰─╯\nConnectionError: in use\n";
+        assert_eq!(super::without_raising_source(boxed.into()), read);
+    }
+
     use super::without_source;
 
     #[test]

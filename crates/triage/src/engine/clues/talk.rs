@@ -90,9 +90,11 @@ pub(in crate::engine) fn repeated<'t>(
     said: impl Iterator<Item = &'t str>,
     often: usize,
 ) -> Option<&'t str> {
+    let mut of_place = None;
     let all: Vec<&str> = said
+        .filter(|line| !is_of_trace(line, &mut of_place))
         .map(str::trim)
-        .filter(|line| !line.is_empty())
+        .filter(|line| line.chars().any(char::is_alphabetic))
         .collect();
     let mut counts: HashMap<String, (usize, usize)> = HashMap::new();
     for (place, line) in all.iter().enumerate().skip(all.len().saturating_sub(LINES)) {
@@ -106,6 +108,26 @@ pub(in crate::engine) fn repeated<'t>(
         .filter(|(count, _)| *count >= often)
         .max()?;
     Some(all[last])
+}
+
+/// Whether a line is one of a trace, which says the same of each frame: a place, and what
+/// Python shows of the source there, which is indented further than `of_place`.
+fn is_of_trace(line: &str, of_place: &mut Option<usize>) -> bool {
+    let bare = line.trim_start_matches(['|', '+', '-', ' ', '\t']);
+    let depth = line.len() - bare.len();
+    if bare.starts_with("File \"") {
+        *of_place = Some(depth);
+        return true;
+    }
+    if of_place.is_some_and(|place| depth > place) {
+        return true;
+    }
+    *of_place = None;
+    bare.starts_with("at ")
+        || bare.starts_with("Traceback ")
+        || bare.starts_with("Exception Group Traceback ")
+        || bare.trim_end().ends_with(" sub-exception)")
+        || bare.trim_end().ends_with(" sub-exceptions)")
 }
 
 #[cfg(test)]
@@ -144,5 +166,10 @@ mod tests {
         let seldom = "try 1: refused\ntry 2: refused\nready\n";
         assert_eq!(repeated(seldom.lines(), 3), None);
         assert_eq!(repeated(seldom.lines(), 2), Some("try 2: refused"));
+        // A trace says the same of each frame, and a banner has lines without words.
+        let trace = "│    │\n│    │\n│    │\nTraceback (most recent call last):\n  File \"a.py\", line 1, in a\n    \
+                     return go()\n  File \"a.py\", line 1, in a\n    return go()\n  File \"a.py\", line 1, in \
+                     a\n    return go()\nSystemExit: 3\n";
+        assert_eq!(repeated(trace.lines(), 3), None);
     }
 }

@@ -2,6 +2,7 @@
 
 use super::identifiers::hide_names;
 use super::live::live;
+use super::misleading::Misleading;
 use super::reported::report;
 use super::slice::{List, Text};
 use crate::engine::facts::{Facts, FailureSource};
@@ -14,8 +15,11 @@ pub(in crate::engine) fn texts<'a>(facts: &Facts<'a>) -> Vec<Text<'a>> {
         FailureSource::Report => report(&mut list, facts.failure),
         FailureSource::Live => live(&mut list, facts),
     }
+    let misleading = Misleading::of(facts);
     for text in &mut list.texts {
-        if let Some(hidden) = hide_names(&text.text) {
+        let hidden = misleading.hide(&text.text);
+        let names = hide_names(hidden.as_deref().unwrap_or(&text.text));
+        if let Some(hidden) = names.or(hidden) {
             text.as_written = Some(std::mem::replace(&mut text.text, Cow::Owned(hidden)));
         }
     }

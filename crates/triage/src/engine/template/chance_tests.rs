@@ -3,7 +3,7 @@
 use super::template;
 
 /// One failure on two machines.
-const SAME: [(&str, &str); 68] = [
+const SAME: [(&str, &str); 73] = [
     // Where values are compared, too
     (
         "Expected: 1 Actual: 2\nFinished in 2.773495s, 70.9394 runs/s",
@@ -37,6 +37,26 @@ const SAME: [(&str, &str); 68] = [
     (
         "store at ip-10-0-220-135 is away",
         "store at 8f3c1b7a9e2d is away",
+    ),
+    (
+        "connect ECONNREFUSED ::1:5432",
+        "connect ECONNREFUSED 127.0.0.1:5432",
+    ),
+    (
+        "dial tcp [::1]:5432: connect: refused",
+        "dial tcp localhost:5432: connect: refused",
+    ),
+    (
+        "no room in /tmp/pytest-of-ci/pytest-71",
+        "no room in /var/folders/1f/58dfa112fc/T/tmpf69245bd",
+    ),
+    (
+        "no room in /tmp/tmp.96YP7HM2Q3",
+        "no room in /tmp/tmpf69245bd",
+    ),
+    (
+        "undefined method 'make' for #<RSpec::ExampleGroups::Depot \"opens\" (./spec/depot_spec.rb:9)>",
+        "undefined method 'make' for #<RSpec::ExampleGroups::Depot \"shuts\" (./spec/depot_spec.rb:14)>",
     ),
     (
         "Who: runner@ip-10-0-66-213",

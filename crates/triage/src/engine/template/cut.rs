@@ -4,6 +4,7 @@
 use super::forms::{closing_bracket, is_cut_uuid};
 use super::shape::{has_digit, is_number};
 use super::walk::is_word;
+use jelly_base::text::LazyPattern;
 use std::borrow::Cow;
 
 /// What stands for the rest of a word that was cut.
@@ -331,4 +332,14 @@ pub(super) fn without_cut_objects(text: &str) -> Cow<'_, str> {
         0 => Cow::Borrowed(text),
         _ => Cow::Owned(shown + &text[read..]),
     }
+}
+/// Without the title and the place of the example that RSpec writes into the name of its
+/// group: `#<RSpec::ExampleGroups::Cart "adds" (./spec/cart_spec.rb:9)>`.
+pub(super) fn without_example(text: &str) -> Cow<'_, str> {
+    static EXAMPLE: LazyPattern =
+        LazyPattern::ascii(r#"(#<RSpec::ExampleGroups::[\w:]+) "[^\n]*?" \([^()\n]*:\d+\)>"#);
+    if !text.contains("#<RSpec::ExampleGroups") {
+        return Cow::Borrowed(text);
+    }
+    EXAMPLE.replace_all(text, "$1>")
 }

@@ -21,7 +21,9 @@ mod shape;
 mod walk;
 mod words;
 
-use cut::{without_cut_arguments, without_cut_ends, without_cut_objects, without_left_out};
+use cut::{
+    without_cut_arguments, without_cut_ends, without_cut_objects, without_example, without_left_out,
+};
 use jelly_base::text::strip_ansi;
 use std::borrow::Cow;
 
@@ -41,6 +43,8 @@ pub(super) fn template(message: &str) -> String {
     let message = without_cut_arguments(&message);
     let message = without_cut_ends(&message);
     let message = without_cut_objects(&message);
+    let message = without_example(&message);
+    let message = with_localhost(&message);
     let (text, compares) = walk::without_chance(&message, false);
     let text = without_left_out(&text);
     // What stands between two of base 64, and between their parts.
@@ -58,6 +62,33 @@ pub(super) fn template(message: &str) -> String {
     }
 }
 
+/// The machine itself by one of its names: which of them a program tells depends on how its
+/// resolver orders them.
+fn with_localhost(text: &str) -> Cow<'_, str> {
+    const NAMES: [&str; 3] = ["[::1]", "127.0.0.1", "::1"];
+    let mut text = Cow::Borrowed(text);
+    for name in NAMES {
+        let of_address = |c: char| c.is_ascii_hexdigit() || c == ':' || c == '.';
+        let is_whole = |at: usize| {
+            let behind = &text[at + name.len()..];
+            let goes_on = behind.starts_with(|c: char| c.is_alphanumeric())
+                || behind.starts_with('.') && behind[1..].starts_with(|c: char| c.is_ascii_digit());
+            !text[..at].ends_with(of_address) && !goes_on
+        };
+        let places: Vec<usize> = text.match_indices(name).map(|(at, _)| at).collect();
+        for at in places
+            .into_iter()
+            .rev()
+            .filter(|at| is_whole(*at))
+            .collect::<Vec<_>>()
+        {
+            text.to_mut()
+                .replace_range(at..at + name.len(), "localhost");
+        }
+    }
+    text
+}
+
 /// How often a line comes, as of each attempt, is chance.
 fn without_repeated_lines(text: String) -> String {
     let mut lines: Vec<&str> = text.lines().collect();
@@ -73,7 +104,7 @@ fn without_repeated_lines(text: String) -> String {
 /// run: numbers that are no codes, and all of a URL but its host.
 #[must_use]
 pub fn skeleton(message: &str) -> String {
-    let (text, compares) = walk::without_chance(message, true);
+    let (text, compares) = walk::without_chance(&without_example(message), true);
     order::sorted(&text, compares)
 }
 

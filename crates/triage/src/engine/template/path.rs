@@ -51,12 +51,16 @@ pub(super) fn short_path(path: &str, named: impl Fn(&str) -> String) -> String {
         .find(|at| is_temporary(parts[*at]) || of_mac(*at));
     let kept = match temporary {
         Some(at) => match &parts[at + 1..] {
-            [] if is_of_tempfile(parts[at]) => "<id>".to_owned(),
+            [] if is_of_tempfile(parts[at]) || is_of_mktemp(parts[at]) => "<id>".to_owned(),
             [] => "tmp".to_owned(),
+            [only] if is_of_tempfile(only) || is_of_mktemp(only) => "<id>".to_owned(),
             [only] => made_up(only),
             // What systems make for a user by the number.
             ["user", number, only] if number.bytes().all(|b| b.is_ascii_digit()) => made_up(only),
             // pytest numbers its runs.
+            [user, run] if user.starts_with("pytest-of-") && run.starts_with("pytest-") => {
+                "<id>".to_owned()
+            }
             [user, only] if user.starts_with("pytest-of-") => made_up(only),
             [run, only] if is_of_run(run) => made_up(only),
             [run, folder, only] if is_of_run(run) && made_up(folder).contains("<id>") => {

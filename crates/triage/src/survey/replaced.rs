@@ -1,0 +1,172 @@
+//! The one value in whose place another came: tests of one suite that show the same pair fail
+//! of the same, in whatever form each of them compares.
+
+use super::shifted::compared;
+use jelly_base::text::LazyPattern;
+use std::collections::HashMap;
+
+/// Words of a value that are looked at.
+const WORDS: usize = 400;
+
+/// The pair, as `gold is silver`: what was wanted, and what came. None where either may come
+/// by chance, such as a number of one digit, or where more differs.
+pub(super) fn replaced<'t>(said: impl Iterator<Item = &'t str>, text: &'t str) -> Option<String> {
+    said.chain([text]).find_map(|told| {
+        let (wanted, came) = other_forms(told)
+            .or_else(|| compared(told))
+            .or_else(|| lines(told))?;
+        let (wanted, came) = pair(&wanted, &came)?;
+        (is_telling(wanted) && is_telling(came)).then(|| format!("{wanted} is {came}"))
+    })
+}
+
+/// The forms that only a pair is read from: whole structures, and texts that are to hold others.
+fn other_forms(told: &str) -> Option<(String, String)> {
+    static FORMS: LazyPattern = LazyPattern::ascii(
+        r#"(?x)
+              \bWhich\ is:\ "(?P<c1>[^"\n]+)"\s+(?:[\w:]+\()?"(?P<w1>[^"\n]+)"
+            | \bexpected\ (?P<c2>\{[^\n]+\})\ to\ include\ (?P<w2>[^\n]+)
+            | \bexpected:\ (?P<w3>[\{\[][^\n]+[\}\]])\s+got:\ (?P<c3>[\{\[][^\n]+[\}\]])
+            | \bleft:\ (?P<c4>[^\n]+?)(?:\n\s*|;\ )right:\ (?P<w4>[^\n]+)
+            | :\ (?P<c5>[\w.-]+)\ !=\ (?P<w5>[\w.-]+)\s*\z
+            | \bString:\s+"(?P<c6>[^"\n]+)"\s+Not\ found:\s+"(?P<w6>[^"\n]+)"
+            | \b(?i:expected)(?:\ value)?:?\ +[\[<"']?(?P<w7>[\w.\ -]+?)[\]>"']?,?\s+(?i:but\ found|but\ was|received\ value|received|got):?\ +[\[<"']?(?P<c7>[\w.\ -]+?)[\]>"']?(?:\n|\z)"#,
+    );
+    let found = FORMS.captures(told)?;
+    (1..=7).find_map(|form| {
+        let part = |side| Some(found.name(&format!("{side}{form}"))?.as_str().to_owned());
+        Some((part("w")?, part("c")?))
+    })
+}
+
+/// The one line that a difference takes out, and the one that it puts in.
+fn lines(text: &str) -> Option<(String, String)> {
+    let is_head = |line: &str| {
+        ["--- ", "+++ ", "- Expected", "+ Received", "-- ", "++ "]
+            .iter()
+            .any(|head| line.starts_with(head))
+    };
+    let of = |mark: char| {
+        let lines = text.lines().map(str::trim).filter(|line| !is_head(line));
+        let mut lines = lines.filter_map(|line| line.strip_prefix(mark));
+        let only = lines.next()?.trim();
+        lines.next().is_none().then(|| only.to_owned())
+    };
+    Some((of('-')?, of('+')?))
+}
+
+/// The word of the wanted value that the other has not, and what stands there instead: the
+/// only other word, or the one behind the same key.
+fn pair<'v>(wanted: &'v str, came: &'v str) -> Option<(&'v str, &'v str)> {
+    let (all, others) = (words(wanted), words(came));
+    let mut left: HashMap<&str, usize> = HashMap::new();
+    for word in &others {
+        *left.entry(word).or_default() += 1;
+    }
+    let mut lost = Vec::new();
+    for (at, word) in all.iter().enumerate() {
+        match left.get_mut(word) {
+            Some(count) if *count > 0 => *count -= 1,
+            _ => lost.push((at, *word)),
+        }
+    }
+    let mut got = others.iter().filter(|word| {
+        let count = left.get_mut(**word);
+        count.is_some_and(|count| {
+            let is_own = *count > 0;
+            *count = count.saturating_sub(1);
+            is_own
+        })
+    });
+    let first = *got.next()?;
+    match (&*lost, got.next()) {
+        ([(_, lost)], None) => Some((lost, first)),
+        // `expected origin BER, got TXL`
+        ([_, (_, lost)], None) if others.len() == 1 => Some((lost, first)),
+        ([(at, lost)], Some(_)) => {
+            let key = all.get(at.checked_sub(1)?)?;
+            let place = others.iter().position(|word| word == key)?;
+            let there = others.get(place + 1)?;
+            (there != lost).then_some((*lost, *there))
+        }
+        _ => None,
+    }
+}
+
+fn words(value: &str) -> Vec<&str> {
+    value
+        .split(|c: char| !(c.is_alphanumeric() || "_.-".contains(c)))
+        .map(|word| word.trim_matches(['.', '-']))
+        .filter(|word| !word.is_empty())
+        .take(WORDS)
+        .collect()
+}
+
+/// Whether a value hardly comes twice by chance.
+fn is_telling(value: &str) -> bool {
+    const LETTERS: usize = 3;
+    const DIGITS: usize = 4;
+    const COMMON: [&str; 12] = [
+        "true",
+        "false",
+        "null",
+        "none",
+        "nil",
+        "undefined",
+        "nan",
+        "empty",
+        "error",
+        "yes",
+        "not",
+        "string",
+    ];
+    if COMMON.iter().any(|word| value.eq_ignore_ascii_case(word)) {
+        return false;
+    }
+    let is_number = value
+        .bytes()
+        .all(|b| b.is_ascii_digit() || b == b'.' || b == b'-');
+    value.len() >= if is_number { DIGITS } else { LETTERS }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::replaced;
+
+    fn of(told: &str) -> Option<String> {
+        replaced([told].into_iter(), "")
+    }
+
+    #[test]
+    fn one_value_in_place_of_another_is_read_from_every_form() {
+        for told in [
+            "tier ==> expected: <gold> but was: <silver>",
+            "tier after upgrade expected [gold] but found [silver]",
+            "expected tier gold, got silver",
+            "Value of dictionary key 'tier' does not match: silver != gold",
+            "expected {:cabin => \"Y\", :tier => \"silver\", :stops => 1} to include {:tier => \"gold\"}",
+            "expected: {:cabin=>\"Y\", :tier=>\"gold\"}\n     got: {:cabin=>\"Y\", :tier=>\"silver\"}",
+            "assertion `left == right` failed\n  left: Member { tier: \"silver\", zone: 1 }\n right: Member { tier: \"gold\", zone: 1 }",
+            "Expected equality of these values:\n  m.tier\n    Which is: \"silver\"\n  \"gold\"",
+            "Sub-string not found\nString:    \"A member of silver\"\nNot found: \"member of gold\"",
+            "toMatchObject(expected)\n\n- Expected  - 1\n+ Received  + 1\n\n  Object {\n-     \"tier\": \"gold\",\n+     \"tier\": \"silver\",\n  }",
+        ] {
+            assert_eq!(of(told).as_deref(), Some("gold is silver"), "{told}");
+        }
+        let told = "Expected value: 3.95\nReceived value: 4.95\n    at cart.test.js:14";
+        assert_eq!(of(told).as_deref(), Some("3.95 is 4.95"));
+    }
+
+    #[test]
+    fn what_may_come_by_chance_is_no_pair() {
+        for told in [
+            "expected: <3> but was: <4>",
+            "expected: <true> but was: <false>",
+            "expected [ 'wren', 'robin' ] to equal [ 'crow', 'finch' ]",
+            "assert 7 == 9",
+            "got nothing",
+        ] {
+            assert_eq!(of(told), None, "{told}");
+        }
+    }
+}
