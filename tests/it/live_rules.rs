@@ -42,6 +42,10 @@ const LIVE: &[&str] = &[
 /// was given no JSON.
 const PLANS: &[(&str, &str)] = &[
     (
+        "timeout/service-not-ready",
+        "servers: { s: { command: jelly, args: [mock] } }\nservices: { db: { command: sh, args: [-c, \"echo up; sleep 60\"], startup_timeout: 1s, ready: { line: ready } } }\nsteps: [{ id: a, tool: add, args: { a: 1, b: 2 } }]",
+    ),
+    (
         "config/service-died",
         "servers: { s: { command: jelly, args: [mock, --fault, \"slow@call=1s\"] } }\nservices: { db: { command: sh, args: [-c, \"echo up; sleep 0.3; exit 3\"], ready: { line: up } } }\nsteps: [{ id: a, tool: add, args: { a: 1, b: 2 } }]",
     ),
@@ -155,6 +159,22 @@ const CHECKED: &str = "a run looks before it starts or sends anything, so only a
 
 /// Why no run of the binary shows the rule.
 const EXCUSED: &[(&str, &str)] = &[
+    (
+        "mcp/list-refused-by-client",
+        "another client tells it; a run reads the list itself",
+    ),
+    (
+        "timeout/call-and-gone",
+        "the mock does not go when a call is given up; `logged.rs` has one that does",
+    ),
+    (
+        "network/hung-up-at-first",
+        "the peer hangs up; `http_named.rs` has such",
+    ),
+    (
+        "network/authorities-unreadable",
+        "it needs a server of TLS; `http_named.rs` has one",
+    ),
     (
         "process/spawn-enoent",
         "a run says what is not there: the command, its folder or its interpreter",
@@ -339,11 +359,17 @@ fn fault(kind: &str, at: &str, value: &str) -> Value {
     json!({ "kind": kind, "at": at, "value": value })
 }
 
-/// What the server prints before it does anything.
+/// What the server prints before it does anything; in a call that it does not answer, what it
+/// says of that call.
 fn printed(failure: &Failure) -> Vec<Value> {
+    let unanswered = matches!(failure.outcome, Some(Outcome::Eof | Outcome::Timeout));
+    let at = match failure.phase {
+        Some(Phase::Call | Phase::Assert) if unanswered => "call",
+        _ => "spawn",
+    };
     let mut faults = Vec::new();
     if let Some(text) = failure.stderr.as_deref().filter(|t| !t.trim().is_empty()) {
-        faults.push(fault("stderr", "spawn", text));
+        faults.push(fault("stderr", at, text));
     }
     if !failure.stdout_noise.is_empty() {
         faults.push(fault("banner", "spawn", &failure.stdout_noise.join("\n")));

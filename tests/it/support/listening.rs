@@ -31,11 +31,16 @@ impl Listening {
             .unwrap();
         let mut said = String::new();
         let mut stderr = BufReader::new(child.stderr.take().unwrap());
-        stderr.read_line(&mut said).unwrap();
-        let port = said
-            .trim()
-            .strip_suffix("/mcp")
-            .and_then(|at| at.rsplit(':').next()?.parse().ok());
+        // A warning may come before it.
+        let port = loop {
+            let before = said.len();
+            let read = stderr.read_line(&mut said).unwrap();
+            let line = said[before..].trim().strip_suffix("/mcp");
+            let port = line.and_then(|at| at.rsplit(':').next()?.parse().ok());
+            if port.is_some() || read == 0 {
+                break port;
+            }
+        };
         Self {
             child,
             port: port.unwrap_or_else(|| panic!("it says where it listens: {said}")),

@@ -348,15 +348,6 @@ impl<'t> Reader<'t> {
                     self.problem(command.span, path_to, "a command can't be empty");
                     None
                 }
-                Some(words) if is_command_line(words) => {
-                    let mut split = words.split_whitespace();
-                    let first = split.next().unwrap_or_default();
-                    let others = split.collect::<Vec<_>>().join(", ");
-                    let what = format!("`{words}` is a command line, and no program is called so");
-                    self.problem(command.span, path_to, what)
-                        .hint(format!("write `command: {first}` and `args: [{others}]`"));
-                    None
-                }
                 Some(_) => self.server_template(command, path_to),
                 None => None,
             },
@@ -481,14 +472,6 @@ pub(super) fn is_server_name(name: &str) -> bool {
         && !name.starts_with('.')
         && name.trim() == name
         && !name.contains(|c: char| c.is_control() || matches!(c, '/' | '\\' | '{' | '}'))
-}
-
-/// Whether several plain words stand where one program is named. A path may have blanks, and
-/// so may the value of a variable.
-fn is_command_line(command: &str) -> bool {
-    let is_plain = |c: char| c.is_alphanumeric() || "-_.@=:".contains(c);
-    let mut words = command.split_whitespace();
-    words.clone().count() > 1 && words.all(|word| word.chars().all(is_plain))
 }
 
 /// The port that a URL names and its command does not get, where that gets another.

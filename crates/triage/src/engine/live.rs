@@ -84,9 +84,14 @@ pub(super) fn raised(failure: &Failure) -> Option<&str> {
 /// Whether an answer tells of an exception of a tool, and not what it says: `Error executing
 /// tool pay`, as SDKs for Python write it that keep the words back.
 fn hides_its_exception(answer: &str) -> bool {
-    let tool = ["Error executing tool ", "Error calling tool "]
-        .iter()
-        .find_map(|words| answer.strip_prefix(words));
+    // The SDK for .NET keeps them back, too.
+    let tool = [
+        "Error executing tool ",
+        "Error calling tool ",
+        "An error occurred invoking ",
+    ]
+    .iter()
+    .find_map(|words| answer.strip_prefix(words));
     tool.is_some_and(|tool| !tool.is_empty() && !tool.contains([' ', ':', '\n']))
 }
 

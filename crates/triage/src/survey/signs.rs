@@ -86,7 +86,25 @@ pub(super) fn signs(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Sub
         found.extend(missing(text).map(|missing| Subject::new(SubjectKind::Cover, &missing)));
     }
     let all = said.into_iter().flatten().chain([text]);
-    let not_let_in = all.filter_map(not_let_in).next();
+    let not_let_in = all.clone().filter_map(not_let_in).next();
+    found.extend(
+        all.clone()
+            .find_map(unhandled)
+            .map(|sign| Subject::new(SubjectKind::ErrorCode, &sign)),
+    );
+    found.extend(
+        all.clone()
+            .find_map(must_exist)
+            .map(|sign| Subject::new(SubjectKind::ErrorCode, sign)),
+    );
+    let suite = failure
+        .classname
+        .as_deref()
+        .filter(|suite| !suite.is_empty());
+    if let Some(suite) = suite.filter(|_| all.into_iter().any(is_expired_token)) {
+        let sign = format!("{suite} expired token");
+        found.insert(Subject::new(SubjectKind::ErrorCode, &sign));
+    }
     found.extend(not_let_in.map(|path| Subject::new(SubjectKind::ErrorCode, &path)));
     if triaged.diagnosis.root_cause == "tls_error" {
         let all = said.into_iter().flatten().chain([text]);
@@ -449,6 +467,37 @@ fn refused(text: &str) -> Option<String> {
     let body = BODY.captures(text);
     let said = body.as_ref().map_or("", |body| &body[1]);
     Some(format!("{} {} {said}", &found[1], &found[2]))
+}
+
+/// The request that a stand-in for services has no answer for, as Mock Service Worker tells it,
+/// and whoever asked.
+fn unhandled(text: &str) -> Option<String> {
+    static REQUEST: LazyPattern =
+        LazyPattern::ascii(r"\b(GET|HEAD|POST|PUT|PATCH|DELETE) (https?://[^\s?#]+)");
+    let tells = ["[MSW]", "has no handler", "onUnhandledRequest"];
+    if !tells.iter().any(|words| text.contains(words)) {
+        return None;
+    }
+    let found = REQUEST.captures(text)?;
+    Some(format!("{} {} has no answer", &found[1], &found[2]))
+}
+
+/// What a record of Rails lacks, whichever record it is a part of: `Country must exist`.
+fn must_exist(text: &str) -> Option<&str> {
+    static LACKS: LazyPattern =
+        LazyPattern::ascii(r"\bValidation failed:[^\n]*?[:,] ([A-Z]\w+ must exist)\b");
+    if !text.contains(" must exist") {
+        return None;
+    }
+    Some(LACKS.captures(text)?.get(1)?.as_str())
+}
+
+/// Whether a text tells of a token that has expired.
+fn is_expired_token(text: &str) -> bool {
+    static EXPIRED: LazyPattern = LazyPattern::ascii(
+        r"(?i)\bexpired (?:jwt|(?:access )?token)\b|\b(?:jwt|token) (?:has |is )?expired\b",
+    );
+    (text.contains("xpired")) && EXPIRED.is_match(text)
 }
 
 /// An element that Playwright looked for in vain, whether to do something with it or to see

@@ -147,9 +147,20 @@ fn echoes(failure: &Failure) -> Vec<&str> {
     if let Some(params) = params {
         leaves(params, &mut echoes, 0);
     }
-    echoes.retain(|value| is_prose(value));
+    // A part of one may be quoted alone.
     echoes
+        .into_iter()
+        .flat_map(|value| {
+            let parts = value.split(['"', '\'', '`']).map(str::trim);
+            let parts = parts.filter(|part| part.len() >= PART && part.len() < value.len());
+            [value].into_iter().chain(parts).collect::<Vec<_>>()
+        })
+        .filter(|value| is_prose(value))
+        .collect()
 }
+
+/// Bytes of a part of an argument that is as telling as the whole.
+const PART: usize = 12;
 
 /// The texts in a value, as far down as anybody nests them.
 fn leaves<'v>(value: &'v Value, into: &mut Vec<&'v str>, depth: usize) {
