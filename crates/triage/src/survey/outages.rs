@@ -7,7 +7,6 @@ use super::group::{Group, OF_EACH, SERVERS, merge, subjects};
 use super::mentions::Mentions;
 use super::service::service_of;
 use super::subject::{host_of, is_engine};
-use super::suites_off::class_or_suite;
 use jelly_base::model::FailureView;
 use jelly_base::model::{Outage, outage};
 use jelly_base::text::THIS_MACHINE;
@@ -45,16 +44,12 @@ pub(super) fn join_outages(
             let victims = group.victims.iter().take(OF_EACH).map(|at| &views[*at]);
             let clients = victims.filter_map(|view| Some((view.report, client(view, mentions)?)));
             let clients = clients.collect();
-            let victims = group.victims.iter().take(OF_EACH).map(|at| &views[*at]);
-            let suites =
-                victims.map(|view| (view.report, class_or_suite(view.classname, view.suite)));
             outages.push(Servers {
                 group: at,
                 about,
                 cause,
                 speaks,
                 clients,
-                suites: suites.collect(),
                 status: first.and_then(status_of),
             });
         }
@@ -78,7 +73,6 @@ pub(super) fn join_outages(
                 .asked_alike(&servers)
                 .or_else(|| known.only(&servers))
                 .or_else(|| known.only_of_service(&servers))
-                .or_else(|| known.only_of_suite(&servers))
         } else {
             known.first_that_shares(&servers)
         };
@@ -104,8 +98,6 @@ struct Servers<'v> {
     speaks: Option<&'static str>,
     /// The reports, and the files of the product, from which they were asked.
     clients: BTreeSet<(&'v str, &'v str)>,
-    /// The reports, and the suites in which it was met.
-    suites: BTreeSet<(&'v str, &'v str)>,
     /// What it answered, where it did.
     status: Option<String>,
 }
@@ -120,9 +112,6 @@ struct OutagesOfCause {
     /// What the first answered.
     status: Option<String>,
 }
-
-/// An outage, with what is spoken with its server where that shows.
-type SpokenWith = (usize, Option<&'static str>);
 
 /// The outages that are told already, by what they are about: there may be as
 /// many as failures.
@@ -142,9 +131,6 @@ struct KnownOutages<'v> {
     services: HashMap<(String, &'static str), (usize, usize)>,
     /// By who asked: nothing where several were asked from one file.
     clients: HashMap<(&'v str, &'v str), Option<usize>>,
-    /// By the suite, of those that are away, with what is spoken with it: nothing where several
-    /// were met in one.
-    suites: HashMap<(&'v str, &'v str), Option<SpokenWith>>,
 }
 
 impl<'v> KnownOutages<'v> {
@@ -190,15 +176,6 @@ impl<'v> KnownOutages<'v> {
         for asked in &servers.clients {
             let known = self.clients.entry(*asked).or_insert(Some(at));
             *known = known.filter(|known| *known == at);
-        }
-        if kind == Outage::Away {
-            for suite in &servers.suites {
-                let known = self
-                    .suites
-                    .entry(*suite)
-                    .or_insert(Some((at, servers.speaks)));
-                *known = known.filter(|known| known.0 == at);
-            }
         }
         for address in &servers.about {
             let first = self.addresses.entry((kind, address.clone())).or_insert(at);
@@ -264,22 +241,6 @@ impl<'v> KnownOutages<'v> {
         let of_service = (servers.cause.clone(), servers.speaks?);
         let (first, count) = *self.services.get(&of_service)?;
         (count == 1 && !self.is_asked_elsewhere(servers, first)).then_some(first)
-    }
-
-    /// The only outage that tests of the same suite met: what is asked there by one name is
-    /// not told by another.
-    fn only_of_suite(&self, servers: &Servers<'v>) -> Option<usize> {
-        let is_away = outage(&servers.cause) == Some(Outage::Away) && servers.status.is_none();
-        let mut suites = servers.suites.iter();
-        let suite = suites
-            .next()
-            .filter(|suite| is_away && !suite.1.is_empty())?;
-        if suites.next().is_some() {
-            return None;
-        }
-        let (known, speaks) = self.suites.get(suite).copied().flatten()?;
-        let differ = servers.speaks.is_some() && speaks.is_some() && servers.speaks != speaks;
-        (!differ).then_some(known)
     }
 
     /// The first outage of the same kind that [`same`] finds at one of the
