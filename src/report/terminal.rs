@@ -459,11 +459,18 @@ impl<W: Write> TerminalReporter<W> {
                 text.push_str(&self.paint.hanging("      ", Tone::Plain, &instead, 6));
             }
         }
-        for by_label in
-            others.chunk_by(|one, other| one.diagnosis.root_cause == other.diagnosis.root_cause)
-        {
-            let names = first_names(by_label.iter().map(whose), by_label.len(), NAMES);
-            let label = name(&by_label[0].diagnosis.root_cause);
+        // In the order in which each label comes first.
+        let mut labels: Vec<&str> = Vec::new();
+        for other in &others {
+            if !labels.contains(&other.diagnosis.root_cause.as_str()) {
+                labels.push(&other.diagnosis.root_cause);
+            }
+        }
+        for label in labels {
+            let with_label = |other: &&&FailureReport| other.diagnosis.root_cause == label;
+            let by_label: Vec<&&FailureReport> = others.iter().filter(with_label).collect();
+            let names = first_names(by_label.iter().copied().map(whose), by_label.len(), NAMES);
+            let label = name(label);
             let verdict = view::blame_of(by_label[0]);
             let told = format!("{label} ({verdict}), of the same cause");
             text.push_str(

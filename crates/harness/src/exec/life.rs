@@ -8,7 +8,9 @@ use super::step_end::{Aftermath, StepEnd, shorten};
 use super::subscriptions::Subscriptions;
 use super::tool_schemas::ToolSchemas;
 use super::wire_check::note_wire_check;
-use jelly_base::model::{Event, Exit, Outcome, Phase, ServerReport, ServerState, ToolInfo};
+use jelly_base::model::{
+    Event, Exit, Failure, Outcome, Phase, ServerReport, ServerState, ToolInfo,
+};
 use jelly_base::text::{human_duration, plural};
 use jelly_plan::Step;
 use jelly_process::{How, Mark, Shutdown};
@@ -129,11 +131,14 @@ impl Running {
             stderr.clear();
         }
         stderr.push_str(&since);
-        for failure in &mut end.failures {
+        let timed_out = |failure: &&mut Failure| failure.outcome == Some(Outcome::Timeout);
+        for failure in end.failures.iter_mut().filter(timed_out) {
             failure.stderr_is_older &= !said_more;
-            let message = failure.message.take().unwrap_or_default();
             let how = describe_exit(&exit);
-            failure.message = Some(format!("{message}, and then the server exited {how}"));
+            failure.message = Some(match failure.message.take() {
+                Some(message) => format!("{message}, and then the server exited {how}"),
+                None => format!("The server exited {how}"),
+            });
             failure.exit = Some(exit.clone());
             failure.process_alive = Some(false);
         }

@@ -15,6 +15,7 @@ pub(crate) struct CommonWords {
     pub(crate) helpers: Vec<String>,
     pub(crate) causes: HashSet<String>,
     pub(crate) exceptions: Vec<String>,
+    pub(crate) states: HashSet<String>,
 }
 
 pub(crate) static COMMON_WORDS: LazyLock<CommonWords> =

@@ -2,6 +2,7 @@
 //! of the same, in whatever form each of them compares.
 
 use super::shifted::compared;
+use crate::engine::common_words::COMMON_WORDS;
 use jelly_base::text::LazyPattern;
 use std::collections::HashMap;
 
@@ -106,21 +107,7 @@ fn words(value: &str) -> Vec<&str> {
 fn is_telling(value: &str) -> bool {
     const LETTERS: usize = 3;
     const DIGITS: usize = 4;
-    const COMMON: [&str; 12] = [
-        "true",
-        "false",
-        "null",
-        "none",
-        "nil",
-        "undefined",
-        "nan",
-        "empty",
-        "error",
-        "yes",
-        "not",
-        "string",
-    ];
-    if COMMON.iter().any(|word| value.eq_ignore_ascii_case(word)) {
+    if COMMON_WORDS.states.contains(&value.to_ascii_lowercase()) {
         return false;
     }
     let is_number = value
@@ -164,6 +151,8 @@ mod tests {
             "expected: <true> but was: <false>",
             "expected [ 'wren', 'robin' ] to equal [ 'crow', 'finch' ]",
             "assert 7 == 9",
+            "order.state expected: <ACTIVE> but was: <PENDING>",
+            "expected SUCCESS, got FAILED",
             "got nothing",
         ] {
             assert_eq!(of(told), None, "{told}");

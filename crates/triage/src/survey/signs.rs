@@ -24,6 +24,12 @@ const LINES: usize = 8;
 /// How the head of a difference begins, which is none of its lines.
 const HEADS: [&str; 5] = ["- Snapshot", "- Expected", "+ Received", "---", "+++"];
 
+/// The suite of a failure, where its report has any: Node's reporter calls each `test`.
+fn suite_of(failure: &Failure) -> Option<&str> {
+    let suite = failure.classname.as_deref()?.trim();
+    (!suite.is_empty() && suite != "test").then_some(suite)
+}
+
 /// The signs in what a failure says.
 pub(super) fn signs(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Subject> {
     let evidence = triaged.diagnosis.evidence.as_ref();
@@ -38,11 +44,11 @@ pub(super) fn signs(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Sub
             found.extend(values.map(|value| Subject::new(SubjectKind::WrongValue, &value)));
         }
         found.extend(labelled(failure, said.into_iter().flatten()));
-        let pair = replaced(said.into_iter().flatten(), text);
-        found.extend(pair.map(|pair| {
-            let suite = failure.classname.as_deref().unwrap_or_default();
-            Subject::new(SubjectKind::Tested, &format!("{suite} {pair}"))
-        }));
+        let pair = suite_of(failure).and_then(|suite| {
+            let pair = replaced(said.into_iter().flatten(), text)?;
+            Some(format!("{suite} {pair}"))
+        });
+        found.extend(pair.map(|pair| Subject::new(SubjectKind::Tested, &pair)));
         let shift = said.into_iter().flatten().find_map(shift);
         if let Some(by_chance) = shift
             .as_ref()
@@ -83,29 +89,29 @@ pub(super) fn signs(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Sub
     }
     found.extend(element_state(text).map(|state| Subject::new(SubjectKind::Cover, &state)));
     if triaged.diagnosis.root_cause == "locator_not_found" {
-        found.extend(missing(text).map(|missing| Subject::new(SubjectKind::Cover, &missing)));
+        let missing =
+            suite_of(failure).and_then(|suite| Some(format!("{suite} {}", missing(text)?)));
+        found.extend(missing.map(|missing| Subject::new(SubjectKind::Cover, &missing)));
     }
     let all = said.into_iter().flatten().chain([text]);
-    let not_let_in = all.clone().filter_map(not_let_in).next();
     found.extend(
         all.clone()
             .find_map(unhandled)
             .map(|sign| Subject::new(SubjectKind::ErrorCode, &sign)),
     );
-    found.extend(
-        all.clone()
-            .find_map(must_exist)
-            .map(|sign| Subject::new(SubjectKind::ErrorCode, sign)),
-    );
-    let suite = failure
-        .classname
-        .as_deref()
-        .filter(|suite| !suite.is_empty());
-    if let Some(suite) = suite.filter(|_| all.into_iter().any(is_expired_token)) {
-        let sign = format!("{suite} expired token");
-        found.insert(Subject::new(SubjectKind::ErrorCode, &sign));
+    if let Some(suite) = suite_of(failure) {
+        let has_expired =
+            triaged.diagnosis.root_cause == "auth_failed" && all.clone().any(is_expired_token);
+        let has_expired = has_expired.then(|| "expired token".to_owned());
+        let of_suite = all
+            .clone()
+            .find_map(not_let_in)
+            .into_iter()
+            .chain(has_expired);
+        found.extend(
+            of_suite.map(|sign| Subject::new(SubjectKind::ErrorCode, &format!("{suite} {sign}"))),
+        );
     }
-    found.extend(not_let_in.map(|path| Subject::new(SubjectKind::ErrorCode, &path)));
     if triaged.diagnosis.root_cause == "tls_error" {
         let all = said.into_iter().flatten().chain([text]);
         found.extend(
@@ -471,25 +477,19 @@ fn refused(text: &str) -> Option<String> {
 
 /// The request that a stand-in for services has no answer for, as Mock Service Worker tells it,
 /// and whoever asked.
+/// The warning that one was let through tells why nothing fails.
 fn unhandled(text: &str) -> Option<String> {
     static REQUEST: LazyPattern =
         LazyPattern::ascii(r"\b(GET|HEAD|POST|PUT|PATCH|DELETE) (https?://[^\s?#]+)");
-    let tells = ["[MSW]", "has no handler", "onUnhandledRequest"];
-    if !tells.iter().any(|words| text.contains(words)) {
-        return None;
-    }
-    let found = REQUEST.captures(text)?;
+    let tells = [
+        "[MSW] Error",
+        "has no handler",
+        "[MSW] Cannot bypass a request",
+    ];
+    let at = tells.iter().filter_map(|words| text.find(words)).min()?;
+    let begin = text[..at].rfind('\n').map_or(0, |at| at + 1);
+    let found = REQUEST.captures(&text[begin..])?;
     Some(format!("{} {} has no answer", &found[1], &found[2]))
-}
-
-/// What a record of Rails lacks, whichever record it is a part of: `Country must exist`.
-fn must_exist(text: &str) -> Option<&str> {
-    static LACKS: LazyPattern =
-        LazyPattern::ascii(r"\bValidation failed:[^\n]*?[:,] ([A-Z]\w+ must exist)\b");
-    if !text.contains(" must exist") {
-        return None;
-    }
-    Some(LACKS.captures(text)?.get(1)?.as_str())
 }
 
 /// Whether a text tells of a token that has expired.
@@ -515,10 +515,10 @@ fn missing(text: &str) -> Option<String> {
 }
 
 /// The part of an interface that answers whoever asks it that he may not: one right is
-/// lacking for all of it.
+/// lacking for all of it. What all of its addresses begin with, such as `/api/v2`, is no part.
 fn not_let_in(text: &str) -> Option<String> {
     static REFUSED: LazyPattern = LazyPattern::ascii(
-        r#"\b(?:GET|HEAD|POST|PUT|PATCH|DELETE) (?:https?://[^/\s]+)?(/[A-Za-z][\w-]*(?:/[A-Za-z][\w-]*)?)(?:[/?][^\s]*)?(?: [^\n]{0,80}?)?\b(?:but was|but found|got|found|answered|returned|was):? ?[\[<"']?(401|403)\b"#,
+        r#"\b(?:GET|HEAD|POST|PUT|PATCH|DELETE) ((?:https?://[^/\s]+)?(?:/api|/rest|/v\d{1,3})*/[A-Za-z][\w-]*(?:/[A-Za-z][\w-]*)?)(?:[/?][^\s]*)?(?: [^\n]{0,80}?)?\b(?:but was|but found|got|found|answered|returned|was):? ?[\[<"']?(401|403)\b"#,
     );
     if !text.contains("401") && !text.contains("403") {
         return None;

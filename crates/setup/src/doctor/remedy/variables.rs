@@ -58,13 +58,8 @@ impl Doctor<'_> {
             .into_iter()
             .partition(|name| self.started.kept.contains(name));
         if names.is_empty() {
-            let client = self.started.format.name;
-            let kept = kept.join("`, `");
             return Remedy::new()
-                .say(format!(
-                    "{client} keeps the value of `{kept}`, where jelly does not read it: set it in \
-                     the environment in which jelly runs, and see in {client} that it is kept there."
-                ))
+                .say(self.kept_by_client(&kept))
                 .instead_of(SETS);
         }
         // A table of its own would be there twice.
@@ -73,7 +68,10 @@ impl Doctor<'_> {
             true => "Write in the entry, in place of all that it has of `env`",
             false => "Write in the entry",
         };
-        let remedy = Remedy::new().write(what, self.with_blank_variables(names));
+        let mut remedy = Remedy::new().write(what, self.with_blank_variables(names));
+        if !kept.is_empty() {
+            remedy = remedy.say(self.kept_by_client(&kept));
+        }
         match self.started.fetched().filter(|_| is_unknown) {
             Some(fetched) => {
                 let remedy = remedy.say("Its documentation names the variable:");
@@ -89,6 +87,20 @@ impl Doctor<'_> {
             None => remedy,
         }
         .instead_of(SETS)
+    }
+
+    /// Where the values of variables belong that the client keeps itself.
+    fn kept_by_client(&self, names: &[String]) -> String {
+        let client = self.started.format.name;
+        let (values, them, are) = match names {
+            [_] => ("value", "it", "it is"),
+            _ => ("values", "them", "they are"),
+        };
+        let names = names.join("`, `");
+        format!(
+            "{client} keeps the {values} of `{names}`, where jelly does not read {them}: set {them} in \
+             the environment in which jelly runs, and see in {client} that {are} kept there."
+        )
     }
 
     /// Variables that it says are missing: where the line that says so does not

@@ -8,6 +8,7 @@ use jelly_base::text::ascii_classes;
 use memchr::memmem;
 use regex::Regex;
 use serde::Deserialize;
+use std::ops::Range;
 use std::sync::{LazyLock, OnceLock};
 
 /// The table, which says what each is.
@@ -19,8 +20,19 @@ struct IdentifierTable {
     errors: Vec<String>,
     classes: Vec<String>,
     of_service: Vec<String>,
-    refusals: Vec<String>,
+    of_rules: Vec<String>,
+    refusals: Refusals,
     of_answers: Vec<String>,
+    of_data: Vec<String>,
+    of_settings: Vec<String>,
+    keys_of_settings: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Refusals {
+    before: Vec<String>,
+    behind: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -89,15 +101,47 @@ fn is_misleading(name: &str) -> bool {
             .any(|part| small.contains(part))
 }
 
-/// Whether a line refuses a value for what it is, and no answer and no setting.
-pub(super) fn refuses_a_value(line: &str) -> bool {
-    if !line.contains('"') {
-        return false;
-    }
-    let outside: String = line.split('"').step_by(2).collect();
-    let small = outside.to_ascii_lowercase();
-    let has = |parts: &[String]| parts.iter().any(|part| small.contains(part.as_str()));
-    has(&IDENTIFIERS.refusals) && !has(&IDENTIFIERS.of_answers)
+/// Whether a line refuses what it has in quotes at `value` for what it is, and no answer and
+/// no setting: `invalid title: "…"`, `title "…" is too long`. What a message gives as its own
+/// cause, such as `err="…"`, is refused by nobody.
+pub(super) fn is_refused(line: &str, value: Range<usize>) -> bool {
+    const NOUN: usize = 3;
+    let lead = line[..value.start - 1].trim_end();
+    let lead = lead.strip_suffix(':').unwrap_or(lead);
+    let behind = line[value.end + 1..].trim_start();
+    let is_plain = |word: &&str| word.bytes().all(|b| b.is_ascii_alphabetic() || b == b'_');
+    let refuses = |word: &str| {
+        let before = &IDENTIFIERS.refusals.before;
+        before.iter().any(|it| word.eq_ignore_ascii_case(it))
+    };
+    let mut words = lead.rsplit(' ').take(NOUN + 1).take_while(is_plain);
+    let is_told_before = words.next().is_some_and(|noun| !noun.is_empty()) && words.any(refuses);
+    let is_told_behind = || {
+        let told = &IDENTIFIERS.refusals.behind;
+        told.iter().any(|told| behind.starts_with(told.as_str()))
+    };
+    let is_of_answer = || {
+        let outside: String = line.split('"').step_by(2).collect();
+        // What it is called as a whole, and no word of what it says.
+        let outside = match outside.split_once(':') {
+            Some((class, said)) if class.ends_with("Error") => said.to_ascii_lowercase(),
+            _ => outside.to_ascii_lowercase(),
+        };
+        let parts = &IDENTIFIERS.of_answers;
+        parts.iter().any(|part| outside.contains(part.as_str()))
+    };
+    (is_told_before || is_told_behind()) && !is_of_answer()
+}
+
+/// Whether a key is one of a record of data, by its name and that of what is asked for it.
+pub(super) fn is_of_data(asked: &str, key: &str) -> bool {
+    let has = |parts: &[String], name: &str| {
+        let small = name.to_ascii_lowercase();
+        parts.iter().any(|part| small.contains(part.as_str()))
+    };
+    has(&IDENTIFIERS.of_data, asked)
+        && !has(&IDENTIFIERS.of_settings, asked)
+        && !has(&IDENTIFIERS.keys_of_settings, key)
 }
 
 /// Whether a text has the name of an error of an operating system in it.
@@ -119,6 +163,12 @@ pub(super) fn tells_of_service(said: &str) -> bool {
         .of_service
         .iter()
         .any(|part| small.contains(part))
+}
+
+/// Whether a message tells of a rule that a program has of its own data.
+pub(super) fn tells_of_rule(said: &str) -> bool {
+    let small = said.to_ascii_lowercase();
+    IDENTIFIERS.of_rules.iter().any(|part| small.contains(part))
 }
 
 /// What stands for a byte of a name, so that it is still read as a name of its kind.

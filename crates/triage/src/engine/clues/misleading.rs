@@ -4,19 +4,27 @@
 //! Main type: [`Misleading`].
 
 use super::identifiers::{
-    covered, names_an_error, refuses_a_value, sounds_like_service, tells_of_service,
+    covered, is_of_data, is_refused, names_an_error, sounds_like_service, tells_of_rule,
+    tells_of_service,
 };
 use super::origin::Origin;
 use crate::engine::facts::{Facts, FailureSource};
 use jelly_base::model::Failure;
-use jelly_base::text::is_variable_name;
+use jelly_base::text::{address, is_variable_name};
 use memchr::{memchr_iter, memmem};
 use serde_json::Value;
 use std::ops::Range;
 
+/// What a call was given in words, or a part of it.
+struct Echo<'a> {
+    /// The argument or its member, where it has a name.
+    name: Option<&'a str>,
+    value: &'a str,
+}
+
 /// What is hidden in the texts of a failure.
 pub(super) struct Misleading<'a> {
-    echoes: Vec<&'a str>,
+    echoes: Vec<Echo<'a>>,
     /// Of a report: the class that was raised.
     class: Option<&'a str>,
     /// The key of the program's own data that was not there.
@@ -54,9 +62,11 @@ impl<'a> Misleading<'a> {
                 .replace_range(range, &cover);
         };
         for echo in &self.echoes {
-            if says_more(text, echo) {
-                for at in memmem::find_iter(text.as_bytes(), echo.as_bytes()) {
-                    hide(at, echo.len(), covered);
+            if says_more(text, echo.value) {
+                let length = echo.value.len();
+                let places = memmem::find_iter(text.as_bytes(), echo.value.as_bytes());
+                for at in places.filter(|at| echo.is_repeated(text, *at..*at + length)) {
+                    hide(at, length, covered);
                 }
             }
         }
@@ -87,9 +97,9 @@ impl<'a> Misleading<'a> {
 }
 
 /// The key that a `KeyError` misses, called like a variable, where the line that asks for it
-/// stands there and asks no environment: `row["CUSTOMER_ID"]`.
+/// stands there and asks a record of data: `row["CUSTOMER_ID"]`. What else is asked may be
+/// how the program is set, under any name.
 fn own_key(failure: &Failure) -> Option<&str> {
-    const SETTINGS: [&str; 5] = ["env", "environ", "config", "settings", "secrets"];
     let texts = [&failure.text, &failure.stderr];
     texts.into_iter().flatten().find_map(|text| {
         let at = text.find("KeyError: '")?;
@@ -103,8 +113,7 @@ fn own_key(failure: &Failure) -> Option<&str> {
             .flat_map(|asked| text.match_indices(asked.as_str()));
         let is_own = |at: usize| {
             let whose = text[..at].trim_end_matches(|c: char| c.is_alphanumeric() || c == '_');
-            let whose = text[whose.len()..at].to_ascii_lowercase();
-            !whose.is_empty() && !SETTINGS.iter().any(|word| whose.contains(word))
+            is_of_data(&text[whose.len()..at], key)
         };
         let first = places.next()?.0;
         (is_own(first) && places.all(|(at, _)| is_own(at))).then_some(key)
@@ -123,16 +132,16 @@ fn raised_by_program(facts: &Facts<'_>) -> bool {
 /// "connection refused"`. What refuses an answer or an address quotes what came of it.
 fn refused_values(text: &str) -> Vec<Range<usize>> {
     const MOST: usize = 16;
+    const PAIRS: usize = 64;
     let mut found = Vec::new();
     let mut begin = 0;
     for line in text.split_inclusive('\n') {
-        if refuses_a_value(line) {
-            let marks: Vec<usize> = memchr_iter(b'"', line.as_bytes()).collect();
-            for pair in marks.chunks_exact(2) {
-                let inner = &line[pair[0] + 1..pair[1]];
-                if inner.contains(' ') && found.len() < MOST {
-                    found.push(begin + pair[0] + 1..begin + pair[1]);
-                }
+        let marks: Vec<usize> = memchr_iter(b'"', line.as_bytes()).collect();
+        for pair in marks.chunks_exact(2).take(PAIRS) {
+            let (from, to) = (pair[0] + 1, pair[1]);
+            let is_prose = line[from..to].contains(' ') && found.len() < MOST;
+            if is_prose && is_refused(line, from..to) {
+                found.push(begin + from..begin + to);
             }
         }
         begin += line.len();
@@ -141,21 +150,24 @@ fn refused_values(text: &str) -> Vec<Range<usize>> {
 }
 
 /// What the call was given in words: what a person wrote may sound like anything.
-fn echoes(failure: &Failure) -> Vec<&str> {
+fn echoes(failure: &Failure) -> Vec<Echo<'_>> {
+    const MOST: usize = 64;
     let params = failure.request.as_ref().and_then(|r| r.params.as_ref());
     let mut echoes = Vec::new();
     if let Some(params) = params {
-        leaves(params, &mut echoes, 0);
+        leaves(params, None, &mut echoes, 0);
     }
     // A part of one may be quoted alone.
     echoes
         .into_iter()
-        .flat_map(|value| {
+        .flat_map(|Echo { name, value }| {
             let parts = value.split(['"', '\'', '`']).map(str::trim);
-            let parts = parts.filter(|part| part.len() >= PART && part.len() < value.len());
-            [value].into_iter().chain(parts).collect::<Vec<_>>()
+            let parts = parts.filter(move |part| part.len() >= PART && part.len() < value.len());
+            let all = [value].into_iter().chain(parts);
+            all.map(move |value| Echo { name, value })
         })
-        .filter(|value| is_prose(value))
+        .filter(|echo| is_prose(echo.value))
+        .take(MOST)
         .collect()
 }
 
@@ -163,16 +175,23 @@ fn echoes(failure: &Failure) -> Vec<&str> {
 const PART: usize = 12;
 
 /// The texts in a value, as far down as anybody nests them.
-fn leaves<'v>(value: &'v Value, into: &mut Vec<&'v str>, depth: usize) {
+fn leaves<'v>(value: &'v Value, name: Option<&'v str>, into: &mut Vec<Echo<'v>>, depth: usize) {
     const DEEPEST: usize = 8;
     const MOST: usize = 64;
     if depth > DEEPEST || into.len() >= MOST {
         return;
     }
     match value {
-        Value::String(text) => into.push(text.trim()),
-        Value::Array(all) => all.iter().for_each(|one| leaves(one, into, depth + 1)),
-        Value::Object(all) => all.values().for_each(|one| leaves(one, into, depth + 1)),
+        Value::String(text) => into.push(Echo {
+            name,
+            value: text.trim(),
+        }),
+        Value::Array(all) => all
+            .iter()
+            .for_each(|one| leaves(one, name, into, depth + 1)),
+        Value::Object(all) => all
+            .iter()
+            .for_each(|(name, one)| leaves(one, Some(name), into, depth + 1)),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
@@ -202,6 +221,33 @@ fn says_more(text: &str, echo: &str) -> bool {
             > 1
 }
 
+impl Echo<'_> {
+    /// Whether the place at which a text has it repeats what was given: in quotes, behind its
+    /// own name, or within a sentence. What stands behind another colon, or beside an address
+    /// or the name of an error, may as well be what a service answered, in words that the call
+    /// happened to have.
+    fn is_repeated(&self, text: &str, at: Range<usize>) -> bool {
+        const QUOTES: [char; 8] = ['\'', '"', '`', '“', '”', '‘', '’', '«'];
+        const OF_ERROR: [&str; 5] = ["err", "error", "failed", "cause", "reason"];
+        let begin = text[..at.start].rfind('\n').map_or(0, |at| at + 1);
+        let end = text[at.end..]
+            .find('\n')
+            .map_or(text.len(), |to| at.end + to);
+        let (before, behind) = (&text[begin..at.start], &text[at.end..end]);
+        let label = before.trim_end_matches(|c| QUOTES.contains(&c) || " \\:=".contains(c));
+        if before.ends_with(QUOTES) && behind.trim_start_matches('\\').starts_with(QUOTES) {
+            return !OF_ERROR.iter().any(|word| label.ends_with(word));
+        }
+        let is_named = || self.name.is_some_and(|name| label.ends_with(name));
+        let tells = |part: &str| names_an_error(part) || address(part).is_some();
+        let is_labelled = before.trim_end().ends_with([':', '=']);
+        !before.trim().is_empty()
+            && (!is_labelled || is_named())
+            && !tells(before)
+            && !tells(behind)
+    }
+}
+
 /// The class of an exception in a text, and what it says.
 struct Raised<'t> {
     at: usize,
@@ -212,17 +258,23 @@ struct Raised<'t> {
 }
 
 impl Raised<'_> {
-    /// Whether it sounds like trouble with a service and tells of none: `RateLimitError: at
-    /// most three tariffs may be combined`.
+    /// Whether it sounds like trouble with a service and tells of a rule of the program instead:
+    /// `RateLimitError: at most three tariffs may be combined`. Clients raise such classes, too,
+    /// in words that no list knows.
     fn is_own(&self) -> bool {
         let words = self.said.split_whitespace().filter(|word| is_word(word));
-        sounds_like_service(self.name) && words.count() > 1 && !tells_of_service(self.said)
+        sounds_like_service(self.name)
+            && words.count() > 1
+            && tells_of_rule(self.said)
+            && !tells_of_service(self.said)
     }
 }
 
 /// What a text says was raised: `Class: message`, `Class) message` as Elixir writes it, and
 /// the message below the class as RSpec does.
 fn raised(text: &str) -> impl Iterator<Item = Raised<'_>> {
+    /// Classes of one text that are looked at.
+    const MOST: usize = 64;
     let ends = ["Error", "Exception"].into_iter().flat_map(move |kind| {
         memmem::find_iter(text.as_bytes(), kind.as_bytes()).map(move |at| at + kind.len())
     });
@@ -241,9 +293,17 @@ fn raised(text: &str) -> impl Iterator<Item = Raised<'_>> {
             at,
             name,
             is_bare: !text[..at].ends_with(['.', ':', '\\', '/']),
-            said: said.lines().next().unwrap_or_default().trim(),
+            said: first_line(said),
         })
     })
+    .take(MOST)
+}
+
+/// What a class says in its first line, as far as it is looked at.
+fn first_line(said: &str) -> &str {
+    const SAID: usize = 200;
+    let said = said[..said.floor_char_boundary(SAID)].trim_start();
+    said.lines().next().unwrap_or_default().trim_end()
 }
 
 /// The name of the exception of a report whose class sounds like trouble with a service, and
@@ -259,7 +319,7 @@ fn own_class_of_report<'a>(facts: &Facts<'a>) -> Option<&'a str> {
             at: 0,
             name,
             is_bare: false,
-            said: said.trim(),
+            said: first_line(said),
         };
         (is_class && !said.contains(name) && whole.is_own()).then_some(name)
     };
@@ -278,12 +338,16 @@ fn own_class_of_report<'a>(facts: &Facts<'a>) -> Option<&'a str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Misleading, raised};
+    use super::{Echo, Misleading, raised};
     use jelly_base::model::Failure;
 
     fn hidden(text: &str, echoes: &[&str]) -> Option<String> {
+        let named = |value| Echo {
+            name: Some("note"),
+            value,
+        };
         let misleading = Misleading {
-            echoes: echoes.to_vec(),
+            echoes: echoes.iter().copied().map(named).collect(),
             class: None,
             key: None,
             refuses: true,
@@ -297,8 +361,31 @@ mod tests {
         let said = "label 'disk full' already exists";
         let read = "label 'xxxx xxxx' already exists";
         assert_eq!(hidden(said, &["disk full"]).as_deref(), Some(read));
-        // A tool that repeats an error and no more was asked to.
-        assert_eq!(hidden("Error: disk full", &["disk full"]), None);
+        for (said, echo) in [
+            // A tool that repeats an error and no more was asked to.
+            ("Error: disk full", "disk full"),
+            // What a service answered, in the words that were searched for.
+            (
+                "search failed: dial tcp 10.0.0.3:9200: connect: connection refused",
+                "connection refused",
+            ),
+            (
+                "the search ended: connect ECONNREFUSED 10.0.0.3:9200",
+                "ECONNREFUSED",
+            ),
+            (
+                "search failed for all: err=\"connection refused\"",
+                "connection refused",
+            ),
+        ] {
+            assert_eq!(hidden(said, &[echo]), None, "{said}");
+        }
+        for said in [
+            "no notes have connection refused in them",
+            "unknown room 9 (note: connection refused)",
+        ] {
+            assert!(hidden(said, &["connection refused"]).is_some(), "{said}");
+        }
     }
 
     #[test]
@@ -309,6 +396,10 @@ mod tests {
         for said in [
             "invalid response of the server: \"502 Bad Gateway\"",
             "the depot says \"database is locked\"",
+            "job rejected err=\"dial tcp 10.0.0.3:5432: connect: connection refused\"",
+            "upload rejected: \"No space left on device\"",
+            "validation failed for job 7 error=\"dial tcp: no such host\"",
+            "invalid state: \"connection refused by the peer\"",
         ] {
             assert_eq!(hidden(said, &[]), None, "{said}");
         }
@@ -334,6 +425,10 @@ mod tests {
             "ConnectionError: ",
             "RateLimitError: Error code: 429",
             "ValueError: accounts A1 and A2 share a slot",
+            // A client's, in words of its own.
+            "RateLimitError: usage cap of your plan hit",
+            "PermissionDeniedError: insufficient rights for project 4",
+            "ThrottlingException: slot taken",
         ] {
             assert_eq!(hidden(said, &[]), None, "{said}");
         }
@@ -353,6 +448,9 @@ mod tests {
         for other in [
             "    return os.environ[\"CUSTOMER_ID\"]\nKeyError: 'CUSTOMER_ID'\n",
             "    return settings['CUSTOMER_ID']\nKeyError: 'CUSTOMER_ID'\n",
+            "    return cfg['CUSTOMER_ID']\nKeyError: 'CUSTOMER_ID'\n",
+            "    return self.opts['CUSTOMER_ID']\nKeyError: 'CUSTOMER_ID'\n",
+            "    return row['DEPOT_TOKEN']\nKeyError: 'DEPOT_TOKEN'\n",
             "KeyError: 'CUSTOMER_ID'\n",
             "    return row[\"price\"]\nKeyError: 'price'\n",
         ] {

@@ -128,7 +128,12 @@ pub(super) fn without_coped_with(text: &str) -> Cow<'_, str> {
         r"(?i)\bwarn(?:ing)?\b.*\b(?:disabl(?:ed|ing)|falling back|continuing|going on|in-memory)\b|\b(?:falling|fell) back (?:to|on)\b|\bcontinuing without\b",
     );
     static VARIABLE: LazyBytePattern = LazyBytePattern::new(r"\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b");
-    let is_coped = |line: &str| COPES.is_match(line) && !VARIABLE.is_match(line);
+    // What it fell back to may have failed, too: that is no more coped with.
+    static ENDS: LazyBytePattern = LazyBytePattern::new(
+        r"(?i)^\W*(?:\S+ ){0,3}(?:error|fatal|critical)\b|\b(?:falling|fell) back\b.*\b(?:fail(?:ed|s|ure)?|refused|error)\b",
+    );
+    let is_coped =
+        |line: &str| COPES.is_match(line) && !VARIABLE.is_match(line) && !ENDS.is_match(line);
     if !["WARN", "Warn", "warn", " back ", "ontinuing"]
         .iter()
         .any(|word| text.contains(word))
@@ -430,6 +435,8 @@ mod tests {
             "WARNING shelf: connection refused\n",
             "WARNING: SHELF_KEY is not set, search disabled\n",
             "connection refused, search disabled\n",
+            "Error: falling back to replica db2 failed: connect ECONNREFUSED 10.0.0.9:5432\n",
+            "replica: falling back to db2 failed\n",
         ] {
             assert_eq!(without_coped_with(kept), kept);
         }

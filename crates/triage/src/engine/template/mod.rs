@@ -24,8 +24,9 @@ mod words;
 use cut::{
     without_cut_arguments, without_cut_ends, without_cut_objects, without_example, without_left_out,
 };
-use jelly_base::text::strip_ansi;
+use jelly_base::text::{LazyPattern, THIS_MACHINE, strip_ansi};
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// `message` with what is volatile replaced: times, amounts, what numbers
 /// processes, threads, machines, orders and the like, ephemeral ports,
@@ -65,28 +66,26 @@ pub(super) fn template(message: &str) -> String {
 /// The machine itself by one of its names: which of them a program tells depends on how its
 /// resolver orders them.
 fn with_localhost(text: &str) -> Cow<'_, str> {
-    const NAMES: [&str; 3] = ["[::1]", "127.0.0.1", "::1"];
-    let mut text = Cow::Borrowed(text);
-    for name in NAMES {
-        let of_address = |c: char| c.is_ascii_hexdigit() || c == ':' || c == '.';
-        let is_whole = |at: usize| {
-            let behind = &text[at + name.len()..];
-            let goes_on = behind.starts_with(|c: char| c.is_alphanumeric())
-                || behind.starts_with('.') && behind[1..].starts_with(|c: char| c.is_ascii_digit());
-            !text[..at].ends_with(of_address) && !goes_on
-        };
-        let places: Vec<usize> = text.match_indices(name).map(|(at, _)| at).collect();
-        for at in places
-            .into_iter()
-            .rev()
-            .filter(|at| is_whole(*at))
-            .collect::<Vec<_>>()
-        {
-            text.to_mut()
-                .replace_range(at..at + name.len(), "localhost");
-        }
+    static ADDRESS: LazyPattern = LazyPattern::ascii(r"\[::1\]|127\.0\.0\.1|::1");
+    let is_whole = |range: &Range<usize>| {
+        let behind = &text[range.end..];
+        let goes_on = behind.starts_with(|c: char| c.is_alphanumeric())
+            || behind.starts_with('.') && behind[1..].starts_with(|c: char| c.is_ascii_digit());
+        let of_more = |c: char| c.is_alphanumeric() || "_:.".contains(c);
+        !goes_on && !text[..range.start].ends_with(of_more)
+    };
+    let mut named = String::new();
+    let mut written = 0;
+    let found = ADDRESS.find_iter(text).map(|found| found.range());
+    for range in found.filter(is_whole) {
+        named.push_str(&text[written..range.start]);
+        named.push_str(THIS_MACHINE);
+        written = range.end;
     }
-    text
+    match written {
+        0 => Cow::Borrowed(text),
+        _ => Cow::Owned(named + &text[written..]),
+    }
 }
 
 /// How often a line comes, as of each attempt, is chance.
