@@ -149,7 +149,8 @@ fn what_cant_be_mended_here_is_told_as_what_it_is() {
         "empty": { "command": "" },
         "typo": { "command": "bunxx", "args": ["a"] },
         "language": { "command": "node", "args": [exec] },
-        "work": { "command": "node", "args": ["x.js"], "cwd": project.path("need") },
+        "work": { "command": "node", "args": ["server.js"], "cwd": project.path("need") },
+        "elsewhere": { "command": "node", "args": ["x.js"], "cwd": project.path("need") },
         "gone": { "command": "python3", "args": [gone] },
     });
     let report = examined(&project, &servers, "30s");
@@ -172,6 +173,11 @@ fn what_cant_be_mended_here_is_told_as_what_it_is() {
         ("path", "command_not_found", "replaces the whole PATH"),
         ("folder", "not_executable", "It is a folder"),
         ("work", "missing_directory", "/needs\""),
+        (
+            "elsewhere",
+            "missing_directory",
+            "Name the folder that `x.js` is meant for",
+        ),
     ] {
         let server = of(&report, name);
         assert_eq!(server["diagnosis"]["root_cause"], cause, "{server:#}");
@@ -181,6 +187,12 @@ fn what_cant_be_mended_here_is_told_as_what_it_is() {
     assert_eq!(
         fixes(of(&report, "language"))[1],
         "\"command\": \"python3\""
+    );
+    // A folder that is made for a script lacks it.
+    let elsewhere = fixes(of(&report, "elsewhere")).join("\n");
+    assert!(
+        !elsewhere.contains("mkdir") && !elsewhere.contains("/needs"),
+        "{elsewhere}"
     );
     // Two files that import each other stand before no module.
     let round = of(&report, "round");

@@ -62,3 +62,42 @@ pub const LOAD_PATHS: WordList = WordList("PYTHONPATH NODE_PATH RUBYLIB PERL5LIB
 pub const LOADERS: WordList = WordList(
     "NODE_OPTIONS BASH_ENV LD_PRELOAD DYLD_INSERT_LIBRARIES JAVA_TOOL_OPTIONS RUBYOPT PERL5OPT",
 );
+
+/// The word of a command that has to stand in the working directory for the command to work:
+/// a program or script by its relative path, or what runs the project of the folder that it is
+/// called in. A folder that is made anew has neither.
+pub fn started_from_its_folder<'c>(program: &'c str, first: Option<&'c str>) -> Option<&'c str> {
+    let is_relative =
+        |word: &str| !word.starts_with(['/', '$', '-', '~', '\\']) && !word.contains(':');
+    let name = program.rsplit('/').next().unwrap_or(program);
+    if program.contains('/') && is_relative(program) {
+        return Some(program);
+    }
+    let interprets = NODES.has(name) || INTERPRETERS.has(name);
+    if let Some(script) = first.filter(|word| interprets && is_relative(word)) {
+        return Some(script);
+    }
+    (SCRIPT_RUNNERS.has(name) || PROJECT_RUNNERS.has(name)).then_some(program)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::started_from_its_folder;
+
+    #[test]
+    fn what_a_command_needs_in_its_folder_is_told() {
+        for (program, first, needed) in [
+            ("node", Some("dist/index.js"), Some("dist/index.js")),
+            ("/usr/bin/python3", Some("server.py"), Some("server.py")),
+            ("./run", None, Some("./run")),
+            ("npm", Some("start"), Some("npm")),
+            ("python3", Some("-m"), None),
+            ("node", Some("/opt/server.js"), None),
+            ("node", Some("C:\\server.js"), None),
+            ("/opt/server", Some("data"), None),
+            ("npx", Some("-y"), None),
+        ] {
+            assert_eq!(started_from_its_folder(program, first), needed, "{program}");
+        }
+    }
+}

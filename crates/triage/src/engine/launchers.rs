@@ -38,7 +38,8 @@ pub(super) fn python_package(failure: &Failure, root_cause: &str, values: &mut V
     if root_cause != "missing_module" {
         return;
     }
-    let said = [&failure.stderr, &failure.message].map(|text| text.as_deref().unwrap_or_default());
+    let texts = [&failure.stderr, &failure.message, &failure.text];
+    let said = texts.map(|text| text.as_deref().unwrap_or_default());
     let said = said.join("\n");
     let known = || pypi_package(values.get("name")?, &said).map(str::to_owned);
     if let Some(package) = package_to_install(&said).or_else(known) {

@@ -172,10 +172,18 @@ pub(super) fn value_given(failure: &Failure) -> Option<bool> {
             Some(word) => given.contains(word),
         }
     };
-    let shown = answer
-        .split("input_value=")
-        .skip(1)
-        .map(|rest| rest.split(", input_type=").next().unwrap_or(rest));
+    // How Pydantic and Python show the value that they refuse: what stands before it, and what
+    // behind.
+    const SHOWN: [(&str, &str); 4] = [
+        ("input_value=", ", input_type="),
+        ("could not convert string to float: ", "\n"),
+        ("invalid literal for int() with base 10: ", "\n"),
+        ("Invalid isoformat string: ", "\n"),
+    ];
+    let shown = SHOWN.into_iter().flat_map(|(before, behind)| {
+        let places = answer.split(before).skip(1);
+        places.map(move |rest| rest.split(behind).next().unwrap_or(rest))
+    });
     let told: Vec<bool> = shown.map(is_given).collect();
     (!told.is_empty()).then(|| told.contains(&true))
 }

@@ -3,6 +3,7 @@
 
 use super::advice::Values;
 use jelly_base::model::Failure;
+use jelly_base::text::launchers::started_from_its_folder;
 use std::path::Path;
 
 /// Programs that fetch what they start.
@@ -14,6 +15,11 @@ const FETCHING: &[&str] = &[
 pub(super) fn describe(failure: &Failure, values: &mut Values) {
     let Some(program) = values.get("argv0").cloned() else {
         return;
+    };
+    let first = failure.argv.get(1).map(String::as_str);
+    match started_from_its_folder(&program, first) {
+        Some(needed) => values.insert("needed_in_cwd".to_owned(), needed.to_owned()),
+        None => (failure.cwd.clone()).and_then(|cwd| values.insert("cwd_to_make".to_owned(), cwd)),
     };
     let path = Path::new(&program);
     let name = path.file_name().and_then(|name| name.to_str());
@@ -61,6 +67,8 @@ mod tests {
             assert_eq!(values.get(by).map(String::as_str), Some(argv0));
             assert_eq!(values.get("program_file").map(String::as_str), file);
             assert_eq!(values.contains_key("fetched_by"), argv0 == "npx");
+            assert_eq!(values.contains_key("needed_in_cwd"), by == "relative");
+            assert_eq!(values.contains_key("cwd_to_make"), by != "relative");
         }
     }
 }

@@ -25,6 +25,7 @@ enum Language {
     Jvm,
     Go,
     Cpp,
+    Rust,
 }
 
 impl Language {
@@ -63,6 +64,10 @@ impl Language {
                 "connect: Connection refused",
                 "fixtures/depots.csv: No such file or directory",
             ],
+            Self::Rust => [
+                "\"warming k1: 127.0.0.1:59999: Connection refused (os error 111)\"",
+                "Os { code: 2, kind: NotFound, message: \"No such file or directory\" }",
+            ],
         }
     }
 }
@@ -83,9 +88,23 @@ const fn wrapping(
     }
 }
 
-use Language::{Cpp, Dotnet, Go, JavaScript, Jvm, Php, Python, Ruby};
+use Language::{Cpp, Dotnet, Go, JavaScript, Jvm, Php, Python, Ruby, Rust};
 
 const WRAPPINGS: &[Wrapping] = &[
+    wrapping(
+        "Rust, an error for Ok",
+        "nextest",
+        "",
+        Rust,
+        "thread 'warms' (98) panicked at tests/store.rs:22:20:\nassertion `left == right` failed\n  left: Err({e})\n right: Ok(())\nstack backtrace:\n   0: store::warms\n             at ./tests/store.rs:22:20",
+    ),
+    wrapping(
+        "Rust, Ok wanted on the left",
+        "cargo-test",
+        "",
+        Rust,
+        "thread 'warms' panicked at tests/store.rs:22:20:\nassertion `left == right` failed: it warms\n  left: Ok(3)\n right: Err({e})\n",
+    ),
     wrapping(
         "ava, an error thrown",
         "",

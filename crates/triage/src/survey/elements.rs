@@ -130,6 +130,7 @@ fn named(found: &Captures<'_>) -> Option<String> {
             // By its label, or by whichever role has that name.
             let role = match role {
                 "link or button" => "button",
+                "a" => "link",
                 role if FIELDS.contains(&role) => "label",
                 role => role,
             };
@@ -203,6 +204,14 @@ mod tests {
             (
                 "Unable to find an accessible element with the role \"button\" and name \"Export orders\"",
                 "button Export orders",
+            ),
+            (
+                "- waiting for locator('button:has-text(\"Export orders\")')",
+                "button Export orders",
+            ),
+            (
+                "Element with locator 'xpath://a[.=\"Export orders\"]' not found.",
+                "link Export orders",
             ),
             ("Unable to find css \"#wish-list\"", "#wish-list"),
             (

@@ -228,3 +228,35 @@ fn a_suite_of_which_most_values_are_wrong_is_off_for_one_reason() {
         ]
     );
 }
+
+#[test]
+fn a_suite_whose_titles_tell_several_things_apart_is_off_for_several_reasons() {
+    let failure = |name: &str, wanted: &str, came: &str| Failure {
+        dialect: Some("vitest".into()),
+        element: Some("failure".into()),
+        classname: Some("test/slug.test.js".into()),
+        name: Some(name.into()),
+        message: Some(format!("expected '{came}' to be '{wanted}'")),
+        ..Failure::default()
+    };
+    for (one, other) in [
+        ("slugify > joins blanks", "truncate > keeps the limit"),
+        (
+            "joins blanks with data set \"a\"",
+            "keeps the limit with data set \"a\"",
+        ),
+    ] {
+        let second = |name: &str| match name.strip_suffix("\"a\"") {
+            Some(name) => format!("{name}\"b\""),
+            None => format!("{name} always"),
+        };
+        let failures = [
+            failure(one, "royal-mail", "royal--mail"),
+            failure(&second(one), "ann-lee", "ann---lee-x"),
+            failure(other, "Wooden …", "Wooden t…"),
+            failure(&second(other), "Garden", "Garden furniture"),
+        ];
+        let report = report_of(Engine::builtin(), &failures);
+        assert!(causes(&report).len() > 2, "{:?}", causes(&report));
+    }
+}

@@ -285,10 +285,9 @@ fn mentioned(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Subject> {
     if COMPARES.contains(&root_cause) {
         // What is kept of a message is one line, on which nobody sees where the wanted value
         // ends, and so is the evidence.
-        let lines = failure
-            .message
-            .as_deref()
-            .filter(|said| said.contains('\n'));
+        let whole = failure.message.as_deref().filter(|said| !said.is_empty());
+        let whole = whole.or(failure.text.as_deref());
+        let lines = whole.filter(|said| said.contains('\n'));
         let message = lines.or(message);
         let has_lines = message.is_some_and(|message| message.contains('\n'));
         let evidence = evidence.filter(|_| !has_lines);
@@ -306,10 +305,20 @@ fn mentioned(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Subject> {
 /// are members of one document.
 fn came_lines(text: &str) -> String {
     const LINES: usize = 200;
-    let came = text.lines().take(LINES).map(str::trim_start);
-    let came = came.filter_map(|line| line.strip_prefix("+ "));
-    let came = came.filter(|line| !line.starts_with("Received") && !line.starts_with("actual "));
-    came.map(str::trim).collect::<Vec<_>>().join(" ")
+    let mut came = Vec::new();
+    // Vitest shows two documents that differ as a whole one below the other.
+    let mut is_whole = false;
+    for line in text.lines().take(LINES).map(str::trim) {
+        match line.strip_prefix("+ ") {
+            Some("Received:") => is_whole = true,
+            Some(head) if head.starts_with("Received") || head.starts_with("actual ") => {}
+            Some(line) => came.push(line.trim()),
+            None if line.is_empty() => is_whole = false,
+            None if is_whole => came.push(line),
+            None => {}
+        }
+    }
+    came.join(" ")
 }
 
 /// The causes of the exception that came, as the JVM and Python tell them below it.

@@ -24,6 +24,7 @@ mod exit;
 mod extensions;
 mod fields;
 mod files;
+mod follow_up;
 mod function_notes;
 mod group;
 mod health;

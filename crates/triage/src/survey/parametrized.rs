@@ -106,7 +106,7 @@ fn are_like(one: &BTreeSet<String>, other: &BTreeSet<String>) -> bool {
 /// The test without the values that it was run with, which stand behind it:
 /// `adds[1-2]`, `adds(int)[1]`, `TestAdds/one`, `adds #01`; nothing where there
 /// are none.
-fn function(name: &str) -> Option<String> {
+pub(super) fn function(name: &str) -> Option<String> {
     let values = name.find(['[', '(', '/', '#', '{']);
     // PHPUnit: `testAdds with data set "one"`
     let set = name.find(" with data set ");

@@ -3,6 +3,7 @@
 
 use super::group::{CAUSES, Group, OF_EACH, merge};
 use super::mentions::Mentions;
+use super::parametrized::function;
 use jelly_base::model::{FailureView, Side};
 use jelly_base::text::{LazyPattern, WordList};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -39,7 +40,7 @@ pub(super) fn join_suites(
         let failed = failed.len();
         let all = mentions.get(report).map_or(0, |told| told.tests_of(suite));
         let most = all > 0 && failed * 100 >= all * OF_HUNDRED;
-        if together.len() < CAUSES_OF_ONE || !most {
+        if together.len() < CAUSES_OF_ONE || !most || tests_several(views, groups, &together) {
             continue;
         }
         let mut together = together.into_iter();
@@ -51,6 +52,27 @@ pub(super) fn join_suites(
             groups[first].suite = Some(suite.to_owned());
         }
     }
+}
+
+/// Whether failures of a suite are of several things that its titles tell apart: blocks of their
+/// own (`slugify > joins blanks`), or tests that are run with several values.
+fn tests_several(views: &[FailureView<'_>], groups: &[Group], together: &[usize]) -> bool {
+    let victims = together.iter().flat_map(|at| &groups[*at].victims);
+    let names = victims.map(|at| views[*at].name);
+    let mut blocks = BTreeSet::new();
+    let mut rows: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
+    for name in names {
+        blocks.insert(
+            [" > ", " › "]
+                .iter()
+                .find_map(|mark| name.split_once(mark))
+                .map(|it| it.0),
+        );
+        if let Some(function) = function(name) {
+            rows.entry(function).or_default().insert(name);
+        }
+    }
+    blocks.len() > 1 || rows.values().filter(|rows| rows.len() > 1).count() > 1
 }
 
 /// Whether a suite is called by the thing that it is about: `RouteTest`, `tests.test_vat`,

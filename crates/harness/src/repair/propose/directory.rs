@@ -7,10 +7,8 @@ use crate::repair::paths::{can_be_created, names, normalise, texts};
 use crate::repair::strings::each_string;
 use crate::repair::types::{Facts, Proposal, RepairId};
 use jelly_base::model::PlanIssue;
-use jelly_base::text::launchers::{
-    INTERPRETERS, NODES, PROJECT_RUNNERS, SCRIPT_ENDINGS, SCRIPT_RUNNERS,
-};
-use jelly_plan::{Command, DocPath, Template, resolve_json};
+use jelly_base::text::launchers::{SCRIPT_ENDINGS, started_from_its_folder};
+use jelly_plan::{Command, DocPath, resolve_json};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -50,19 +48,10 @@ fn needs_what_is_in(cwd: &Path, command: &Command, arguments: &[PathArgument]) -
         let ending = argument.path.extension().and_then(|ending| ending.to_str());
         argument.path.starts_with(cwd) && ending.is_some_and(|ending| SCRIPT_ENDINGS.has(ending))
     };
-    let is_relative = |word: &str| !word.starts_with(['/', '$', '-']);
     let first = command.args.first().map(|arg| arg.raw.as_str());
-    let started_there = |command: &Template| {
-        let path = command.raw.as_str();
-        let name = path.rsplit('/').next().unwrap_or(path);
-        let is_of_it = path.contains('/') && is_relative(path);
-        let interprets = NODES.has(name) || INTERPRETERS.has(name);
-        is_of_it
-            || interprets && first.is_some_and(is_relative)
-            || SCRIPT_RUNNERS.has(name)
-            || PROJECT_RUNNERS.has(name)
-    };
-    arguments.iter().any(is_script) || command.command.as_ref().is_some_and(started_there)
+    let program = command.command.as_ref().map(|it| it.raw.as_str());
+    let is_started_there = |program| started_from_its_folder(program, first).is_some();
+    arguments.iter().any(is_script) || program.is_some_and(is_started_there)
 }
 
 /// A folder that a path in a step's arguments lies in.

@@ -16,7 +16,6 @@ const INSTALLS: &[&str] = &[
     "find-program",
     "install-for-interpreter",
     "pip-install",
-    "pip-install-tests",
     "show-dependencies",
     "show-php-extensions",
 ];

@@ -12,7 +12,7 @@ use crate::doctor::entry::{Reached, Spot};
 use crate::doctor::launcher::{assigned, is_folder_flag};
 use crate::doctor::written::quoted;
 use jelly_base::model::Phase;
-use jelly_base::text::launchers::{NODES, VALUED_FLAGS};
+use jelly_base::text::launchers::{NODES, VALUED_FLAGS, started_from_its_folder};
 use jelly_base::text::redact::holds_secret;
 use jelly_base::text::{LazyPattern, close_names, shell_word as word};
 use std::path::{Path, PathBuf};
@@ -323,16 +323,31 @@ impl Doctor<'_> {
                 format.name
             ));
         }
-        let near = self.near(&given).map(|near| near.display().to_string());
-        let folder = near.unwrap_or_else(|| blank("folder"));
+        let program = &self.started.command.text;
+        let first = self.started.args.first().map(|arg| arg.text.as_str());
+        let needed = started_from_its_folder(program, first);
+        let holds = |folder: &PathBuf| {
+            let file = needed.filter(|needed| first == Some(needed) || needed.contains('/'));
+            file.is_none_or(|file| self.context.sight.is_there(&folder.join(file)))
+        };
+        let near = self.near(&given).filter(holds);
+        let folder = near.map_or_else(|| blank("folder"), |near| near.display().to_string());
         let change = Change {
             place: cwd.place,
             members: format.member(format.members.cwd, &quoted(&folder)),
         };
-        Remedy::new()
-            .write("Name an existing folder,", change)
-            .say("Or create this one:")
-            .instead_of(&["create-directory"])
+        match needed {
+            Some(needed) => Remedy::new()
+                .write(
+                    format!("Name the folder that `{needed}` is meant for,"),
+                    change,
+                )
+                .instead_of(&["create-directory", "make-directory"]),
+            None => Remedy::new()
+                .write("Name an existing folder,", change)
+                .say("Or create this one:")
+                .instead_of(&["create-directory"]),
+        }
     }
 
     pub(super) fn file(&self) -> Remedy {

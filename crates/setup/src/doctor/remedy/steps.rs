@@ -17,7 +17,7 @@ pub const REPLACED_STEPS: WordList = WordList(
      install-for-interpreter install-launcher install-locked-versions install-missing-program \
      install-program install-program-there list-file make-directory make-executable name-program \
      node-version npm-install npm-list pass-over-breakpoints pin-dependency pip-check pip-install \
-     pip-install-tests pip-list plan-oauth python-version read-all-problems \
+     pip-list plan-oauth python-version read-all-problems \
      read-output run-by-hand secrets-of-forks see-more-by-hand see-what-it-waits-for \
      see-which-runtime set-variable show-dependencies show-help show-package-on-npm \
      show-php-extensions show-versions-on-pypi start-by-interpreter start-in-stdio-mode \

@@ -34,7 +34,7 @@ pub(super) fn unwrapped(said: &str, typed: bool) -> Option<Cow<'_, str>> {
 pub(super) fn instead_of_none(text: &str, f: &Failure) -> Option<String> {
     // Few texts hold one of these words, so few are looked at any longer.
     static WANTS_NONE: LazyBytePattern = LazyBytePattern::new(
-        r"None|nil|[Nn]ull|Expected: \x22\x22|command failed| is null|== (?:''|\x22\x22)|Falsy|Defined|Truthy|undef|falsy|unwanted|reject|exist|no err|wantErr|doesn't throw|operator: error|Value of: ",
+        r"None|nil|[Nn]ull|Ok\(|Expected: \x22\x22|command failed| is null|== (?:''|\x22\x22)|Falsy|Defined|Truthy|undef|falsy|unwanted|reject|exist|no err|wantErr|doesn't throw|operator: error|Value of: ",
     );
     let beginning = text.get(..floor(text, BEGINNING))?;
     if !WANTS_NONE.is_match(beginning) || !tells_of_system(beginning) {
@@ -59,6 +59,7 @@ fn in_place_of_none(said: &str) -> Option<&str> {
     let found = NONE.captures(said)?;
     let inner = [
         "rest", "js", "text", "bare", "php", "shell", "chai", "py", "null", "go", "nil", "tap",
+        "left", "right",
     ]
     .iter()
     .find_map(|name| found.name(name))?;
@@ -97,6 +98,8 @@ const WANTED_NONE: &str = r"(?x)\A\s*(?:[\w.\\$]*(?:Assert\w*|Expectation\w*|Err
     | (?:[^\n\x22]*?)\b(?:returned|got|have|err(?:or)?)\b(?:\ error)?(?:\ =|:|\ is)?\ (?P<go>[^\n]+?)[,;]\ (?:but\ )?(?:want(?:ed)?|wantErr|expected)\ (?:nil|<nil>|no\ err(?:or)?|none|false)\s*$
     | (?:[^\n]*\n){0,4}?[\#\s]*got:\s*['\x22](?P<tap>[^\n]+)['\x22]\s*\n[\#\s]*expected:\s*undef\b
     | (?:\[FAILED\]\ )?Expected\s+<[^\n]{1,120}>:\ (?P<nil>(?s:.+?))\s+(?:to\ be\ nil|not\ to\ have\ occurred|to\ succeed)\b
+    | (?:(?:thread\ '[^'\n]*'[^\n]*\s+)?assertion\ `left\ ==\ right`\ failed[^\n]*\s+left:\ Err\((?P<left>[^\n]+?)\)\s+right:\ Ok\()
+    | (?:(?:thread\ '[^'\n]*'[^\n]*\s+)?assertion\ `left\ ==\ right`\ failed[^\n]*\s+left:\ Ok\([^\n]*?\)\s+right:\ Err\((?P<right>[^\n]+)\))
     )";
 
 /// Bytes at the beginning of a statement that such assertions take.
