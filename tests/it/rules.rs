@@ -224,6 +224,30 @@ fn own_rules_before_win_and_own_rules_after_fill_in() {
 }
 
 #[test]
+fn an_own_rule_may_have_letters_beyond_ascii_in_either_case() {
+    let project = Project::empty();
+    let depot = rule("shop/no-depot", "")
+        .replace("no stock left", "(?i)kein lager (?:für|mit) [äöü]\\w+")
+        .replace(
+            "sku 7: (?i)kein lager (?:für|mit) [äöü]\\w+",
+            "KEIN LAGER MIT ÖL",
+        )
+        .replace(
+            "[(?i)kein lager (?:für|mit) [äöü]\\w+",
+            "[kein Lager für Äpfel",
+        );
+    project.write("rules.yaml", &depot);
+    let tried = rules(&project, &["test", "rules.yaml"]);
+    assert_eq!(
+        tried.code,
+        Some(0),
+        "{depot}{}{}",
+        tried.stdout,
+        tried.stderr
+    );
+}
+
+#[test]
 fn the_loop_knows_own_rules_too() {
     let project = Project::with(
         "version: 1\nservers:\n  m:\n    command: sh\n    args: [-c, 'echo no stock left >&2; exit 1']\nsteps:\n  - tool: t\n",

@@ -2,7 +2,7 @@
 
 use super::advice;
 use super::field::Strength;
-use super::pattern::builder;
+use super::pattern::{builder, own_pattern};
 use super::rule::Rule;
 use jelly_base::model::ErrorCategory;
 
@@ -114,7 +114,7 @@ pub(super) fn own_flaws(rule: &Rule) -> Vec<Flaw> {
     for (key, list) in [("patterns", &rule.patterns), ("unless", &rule.unless)] {
         for (index, pattern) in list.iter().enumerate() {
             let place = Place::Item(key, index);
-            match builder(pattern).build() {
+            match builder(&own_pattern(pattern)).build() {
                 Err(error) => {
                     let message = format!("this is no regular expression: {}", reason(&error));
                     let hint = "the syntax is that of docs.rs/regex; look-around is not in it";

@@ -12,13 +12,14 @@ use super::field::Strength;
 use super::literals::literals;
 use super::load::{RuleError, builtin_literals};
 use super::marks::Marks;
-use super::pattern::{BUILTIN_TURN, Pattern, RankedRule, builder};
+use super::pattern::{BUILTIN_TURN, Pattern, RankedRule, builder, own_pattern};
 use super::prefilter::{PatternLiterals, Prefilter, PrefilterPattern};
 use super::reading::{without_repeated, without_values};
 use super::rule::Rule;
 use super::rule_index::{Applying, Ask, Key, RuleIndex};
 use jelly_base::model::Evidence;
 use jelly_base::text::truncate;
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::OnceLock;
 
@@ -58,13 +59,17 @@ impl RuleMatcher {
             for (list, veto) in [(&rule.patterns, false), (&rule.unless, true)] {
                 for text in list {
                     // The built-in ones are compiled by the tests.
+                    let text = match *turn == BUILTIN_TURN {
+                        true => Cow::Borrowed(text.as_str()),
+                        false => own_pattern(text),
+                    };
                     if *turn != BUILTIN_TURN {
-                        builder(text).build().map_err(|e| invalid(e.to_string()))?;
+                        builder(&text).build().map_err(|e| invalid(e.to_string()))?;
                     }
                     patterns.push(Pattern {
                         rule: index,
                         veto,
-                        text: text.clone(),
+                        text: text.into_owned(),
                         compiled: OnceLock::new(),
                     });
                 }

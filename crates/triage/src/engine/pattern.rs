@@ -3,6 +3,7 @@
 
 use super::rule::Rule;
 use regex::bytes::{Regex, RegexBuilder};
+use std::borrow::Cow;
 use std::sync::OnceLock;
 
 /// The turn of the built-in rules.
@@ -25,6 +26,16 @@ pub(super) struct Pattern {
     pub(super) veto: bool,
     pub(super) text: String,
     pub(super) compiled: OnceLock<Option<Regex>>,
+}
+
+/// A pattern of a rule of the user's own as it is compiled. The built-in ones are matched byte
+/// by byte, for speed, and write letters beyond ASCII so that this is enough; a class of them,
+/// or their other case, takes Unicode.
+pub(super) fn own_pattern(pattern: &str) -> Cow<'_, str> {
+    match pattern.is_ascii() {
+        true => Cow::Borrowed(pattern),
+        false => Cow::Owned(format!("(?u){pattern}")),
+    }
 }
 
 /// How every pattern of a rule is compiled.
