@@ -176,7 +176,7 @@ fn what_cant_be_mended_here_is_told_as_what_it_is() {
         (
             "elsewhere",
             "missing_directory",
-            "Name the folder that `x.js` is meant for",
+            "Name the folder that `x.js` is in",
         ),
     ] {
         let server = of(&report, name);

@@ -63,41 +63,113 @@ pub const LOADERS: WordList = WordList(
     "NODE_OPTIONS BASH_ENV LD_PRELOAD DYLD_INSERT_LIBRARIES JAVA_TOOL_OPTIONS RUBYOPT PERL5OPT",
 );
 
-/// The word of a command that has to stand in the working directory for the command to work:
-/// a program or script by its relative path, or what runs the project of the folder that it is
-/// called in. A folder that is made anew has neither.
-pub fn started_from_its_folder<'c>(program: &'c str, first: Option<&'c str>) -> Option<&'c str> {
+/// What has to be in the working directory for a command to work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NeededThere<'c> {
+    /// A program, script or module by its relative name.
+    File(&'c str),
+    /// The project that this program runs.
+    ProjectOf(&'c str),
+}
+
+/// What a command needs in its working directory, so that one that is made anew is of no use.
+/// Flags whose values are not known may hide it.
+pub fn needed_there<'c>(program: &'c str, args: &[&'c str]) -> Option<NeededThere<'c>> {
+    /// What follows these words of Bun and Deno is the script, if it is none of the project's.
+    const RUNS: WordList = WordList("run start exec x task serve");
     let is_relative =
         |word: &str| !word.starts_with(['/', '$', '-', '~', '\\']) && !word.contains(':');
-    let name = program.rsplit('/').next().unwrap_or(program);
+    let is_path = |word: &str| {
+        let ending = word.rsplit_once('.').map(|(_, ending)| ending);
+        word.starts_with("./") || ending.is_some_and(|ending| SCRIPT_ENDINGS.has(ending))
+    };
     if program.contains('/') && is_relative(program) {
-        return Some(program);
+        return Some(NeededThere::File(program));
     }
-    let interprets = NODES.has(name) || INTERPRETERS.has(name);
-    if let Some(script) = first.filter(|word| interprets && is_relative(word)) {
-        return Some(script);
+    let name = program.rsplit(['/', '\\']).next().unwrap_or(program);
+    let name = name.strip_suffix(".exe").unwrap_or(name);
+    let script = args
+        .iter()
+        .copied()
+        .find(|word| is_relative(word) && is_path(word) && !word.contains(' '));
+    if NODES.has(name) || INTERPRETERS.has(name) {
+        let mut words = args.iter().copied();
+        while let Some(word) = words.next() {
+            match word {
+                // Code may run anything.
+                "-c" | "-e" | "--eval" | "-p" | "--print" => break,
+                "-m" if name.starts_with("python") => return words.next().map(NeededThere::File),
+                "-jar" => {
+                    return words
+                        .next()
+                        .filter(|it| is_relative(it))
+                        .map(NeededThere::File);
+                }
+                flag if VALUED_FLAGS.has(flag) => {
+                    words.next();
+                }
+                flag if flag.starts_with('-') => {}
+                run if RUNS.has(run) && matches!(name, "bun" | "deno") => {}
+                word => {
+                    let is_script = is_path(word) || !matches!(name, "bun" | "deno");
+                    return match (is_relative(word), is_script) {
+                        (true, true) => Some(NeededThere::File(word)),
+                        (true, false) => Some(NeededThere::ProjectOf(name)),
+                        (false, _) => None,
+                    };
+                }
+            }
+        }
+        return script.map(NeededThere::File);
     }
-    (SCRIPT_RUNNERS.has(name) || PROJECT_RUNNERS.has(name)).then_some(program)
+    let is_elsewhere = || args.iter().any(|word| FOLDER_FLAGS.has(word));
+    let runs_project = SCRIPT_RUNNERS.has(name) || PROJECT_RUNNERS.has(name);
+    match script {
+        Some(script) => Some(NeededThere::File(script)),
+        None if runs_project && !is_elsewhere() => Some(NeededThere::ProjectOf(name)),
+        None => None,
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::started_from_its_folder;
+    use super::{NeededThere, needed_there};
 
     #[test]
     fn what_a_command_needs_in_its_folder_is_told() {
-        for (program, first, needed) in [
-            ("node", Some("dist/index.js"), Some("dist/index.js")),
-            ("/usr/bin/python3", Some("server.py"), Some("server.py")),
-            ("./run", None, Some("./run")),
-            ("npm", Some("start"), Some("npm")),
-            ("python3", Some("-m"), None),
-            ("node", Some("/opt/server.js"), None),
-            ("node", Some("C:\\server.js"), None),
-            ("/opt/server", Some("data"), None),
-            ("npx", Some("-y"), None),
+        for (command, needed) in [
+            ("node dist/index.js", "dist/index.js"),
+            ("/usr/bin/python3 server.py", "server.py"),
+            ("python -u server.py", "server.py"),
+            ("python3 -m depot.server", "depot.server"),
+            ("node --import tsx src/index.ts", "src/index.ts"),
+            ("ruby -Ilib bin/srv", "bin/srv"),
+            ("sh -c ./run.sh", "./run.sh"),
+            ("java -jar target/x.jar", "target/x.jar"),
+            ("npx tsx src/index.ts", "src/index.ts"),
+            ("env X=1 node index.js", "index.js"),
+            ("node.exe dist\\index.js", "dist\\index.js"),
+            ("bun run src/i.ts", "src/i.ts"),
+            ("./run", "./run"),
         ] {
-            assert_eq!(started_from_its_folder(program, first), needed, "{program}");
+            let words: Vec<&str> = command.split(' ').collect();
+            let found = needed_there(words[0], &words[1..]);
+            assert_eq!(found, Some(NeededThere::File(needed)), "{command}");
+        }
+        for (command, project) in [
+            ("npm start", Some("npm")),
+            ("uv run depot", Some("uv")),
+            ("bun run dev", Some("bun")),
+            ("uv --directory /srv/depot run depot", None),
+            ("node /opt/server.js", None),
+            ("node C:\\server.js", None),
+            ("/opt/server data", None),
+            ("npx -y @acme/depot", None),
+            ("python3 -c pass", None),
+        ] {
+            let words: Vec<&str> = command.split(' ').collect();
+            let found = needed_there(words[0], &words[1..]);
+            assert_eq!(found, project.map(NeededThere::ProjectOf), "{command}");
         }
     }
 }

@@ -132,7 +132,7 @@ fn grade(line: &str) -> Option<u8> {
             r"(?i)^\W*(?:\[[^\]]*\]\s*)?(?:local|network|url|endpoint|address|(?:sse|http|mcp) endpoint):\s+https?://",
             r"(?i)\b(?:tomcat|jetty|netty|kestrel|puma|hypercorn|gunicorn|werkzeug|express|fastify|hono)\b[^\n]{0,40}\b(?:started|listening|running)\b",
             r"(?i)\btransport ['\x22]?(?:http|sse|streamable-http)['\x22]? on https?://",
-            r"(?i)\busing (?:streamable[ -]?http|sse|http) transport\b",
+            r"(?i)\busing (?:streamable[ -]?http|sse|http) transport on \S*:\d{2,5}\b",
             // Fields of a structured log.
             r"(?i)\btransport\x22?[=:] ?\x22?(?:https?|sse|stream(?:able)?(?:[-_]?http)?)\b[^\n]{0,60}https?://",
         ])

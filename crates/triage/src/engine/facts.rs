@@ -192,13 +192,9 @@ impl<'a> Facts<'a> {
     pub(super) fn reads_settings(&self) -> bool {
         let said = [&self.failure.text, &self.failure.message];
         said.into_iter().flatten().any(|said| {
-            [
-                "pydantic_settings",
-                "BaseSettings",
-                "django/conf/__init__.py",
-            ]
-            .iter()
-            .any(|mark| memmem::find(said.as_bytes(), mark.as_bytes()).is_some())
+            ["pydantic_settings", "BaseSettings"]
+                .iter()
+                .any(|mark| memmem::find(said.as_bytes(), mark.as_bytes()).is_some())
         })
     }
 

@@ -153,6 +153,12 @@ pub(super) fn zero_given(failure: &Failure) -> Option<bool> {
 /// `input_value=`, stood in the call's arguments. Of a list or a map, its first
 /// word tells.
 pub(super) fn value_given(failure: &Failure) -> Option<bool> {
+    const SHOWN: usize = 64;
+    const NO_VALUES: [&str; 3] = [
+        "could not convert string to float: ",
+        "invalid literal for int() with base 10: ",
+        "Invalid isoformat string: ",
+    ];
     let answer = match (&failure.tool_result, &failure.rpc_error) {
         (Some(result), _) => &result.text,
         (None, Some(error)) => &error.message,
@@ -172,20 +178,35 @@ pub(super) fn value_given(failure: &Failure) -> Option<bool> {
             Some(word) => given.contains(word),
         }
     };
-    // How Pydantic and Python show the value that they refuse: what stands before it, and what
-    // behind.
-    const SHOWN: [(&str, &str); 4] = [
-        ("input_value=", ", input_type="),
-        ("could not convert string to float: ", "\n"),
-        ("invalid literal for int() with base 10: ", "\n"),
-        ("Invalid isoformat string: ", "\n"),
-    ];
-    let shown = SHOWN.into_iter().flat_map(|(before, behind)| {
-        let places = answer.split(before).skip(1);
-        places.map(move |rest| rest.split(behind).next().unwrap_or(rest))
+    let shown = answer.split("input_value=").skip(1).take(SHOWN);
+    let shown = shown.map(|rest| rest.split(", input_type=").next().unwrap_or(rest));
+    let mut told: Vec<bool> = shown.map(is_given).collect();
+    // Python shows the whole text that is no number or date.
+    let whole = NO_VALUES.into_iter().flat_map(|words| {
+        let places = answer.split(words).skip(1).take(SHOWN);
+        places.map(|rest| rest.lines().next().unwrap_or_default())
     });
-    let told: Vec<bool> = shown.map(is_given).collect();
+    let values = |shown: &str| {
+        let bare = shown.trim().trim_matches(['\'', '"']);
+        arguments(failure).is_some_and(|given| holds(given, bare))
+    };
+    told.extend(whole.map(values));
     (!told.is_empty()).then(|| told.contains(&true))
+}
+
+/// Whether a value among the arguments is this text, or one of the parts of a list in one.
+fn holds(given: &Value, text: &str) -> bool {
+    match given {
+        Value::String(value) => {
+            let mut parts = value.split([',', ';', '|', '\t', '\n']).map(str::trim);
+            value == text || parts.any(|part| part == text) && !text.is_empty()
+        }
+        Value::Array(all) => all.iter().any(|one| holds(one, text)),
+        Value::Object(all) => all.values().any(|one| holds(one, text)),
+        Value::Number(number) => number.to_string() == text,
+        Value::Null => text == "None",
+        Value::Bool(value) => text == if *value { "True" } else { "False" },
+    }
 }
 
 /// Whether the code that failed was installed, not written here: the

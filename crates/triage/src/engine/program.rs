@@ -3,7 +3,7 @@
 
 use super::advice::Values;
 use jelly_base::model::Failure;
-use jelly_base::text::launchers::started_from_its_folder;
+use jelly_base::text::launchers::{NeededThere, needed_there};
 use std::path::Path;
 
 /// Programs that fetch what they start.
@@ -16,11 +16,13 @@ pub(super) fn describe(failure: &Failure, values: &mut Values) {
     let Some(program) = values.get("argv0").cloned() else {
         return;
     };
-    let first = failure.argv.get(1).map(String::as_str);
-    match started_from_its_folder(&program, first) {
-        Some(needed) => values.insert("needed_in_cwd".to_owned(), needed.to_owned()),
-        None => (failure.cwd.clone()).and_then(|cwd| values.insert("cwd_to_make".to_owned(), cwd)),
+    let args = failure.argv.iter().skip(1).map(String::as_str);
+    let (name, value) = match needed_there(&program, &args.collect::<Vec<_>>()) {
+        Some(NeededThere::File(file)) => ("file_of_cwd", Some(file.to_owned())),
+        Some(NeededThere::ProjectOf(runner)) => ("runner_of_cwd", Some(runner.to_owned())),
+        None => ("cwd_to_make", failure.cwd.clone()),
     };
+    values.extend(value.map(|value| (name.to_owned(), value)));
     let path = Path::new(&program);
     let name = path.file_name().and_then(|name| name.to_str());
     if let Some(name) = name.filter(|name| FETCHING.contains(name)) {
@@ -67,7 +69,7 @@ mod tests {
             assert_eq!(values.get(by).map(String::as_str), Some(argv0));
             assert_eq!(values.get("program_file").map(String::as_str), file);
             assert_eq!(values.contains_key("fetched_by"), argv0 == "npx");
-            assert_eq!(values.contains_key("needed_in_cwd"), by == "relative");
+            assert_eq!(values.contains_key("file_of_cwd"), by == "relative");
             assert_eq!(values.contains_key("cwd_to_make"), by != "relative");
         }
     }

@@ -99,13 +99,6 @@ const WRAPPINGS: &[Wrapping] = &[
         "thread 'warms' (98) panicked at tests/store.rs:22:20:\nassertion `left == right` failed\n  left: Err({e})\n right: Ok(())\nstack backtrace:\n   0: store::warms\n             at ./tests/store.rs:22:20",
     ),
     wrapping(
-        "Rust, Ok wanted on the left",
-        "cargo-test",
-        "",
-        Rust,
-        "thread 'warms' panicked at tests/store.rs:22:20:\nassertion `left == right` failed: it warms\n  left: Ok(3)\n right: Err({e})\n",
-    ),
-    wrapping(
         "ava, an error thrown",
         "",
         "",

@@ -1,7 +1,6 @@
 //! One report's cases → its failures with their diagnoses.
 
 use super::account::ReportPart;
-use super::follow_up::{is_of_preparation, stumbles_over_nothing};
 use super::mentions::Mentions;
 use super::read::Tools;
 use super::rerun::Hint;
@@ -294,16 +293,12 @@ impl CaseSink for Collector<'_> {
             case.failures
         };
         let mut causes: Vec<String> = Vec::new();
-        let mut is_unprepared = false;
         for failure in failures {
             let triaged = self.take(case, status, failure);
             // Attempts and soft assertions that say the same are one failure.
-            if causes.contains(&triaged.diagnosis.fingerprint)
-                || is_unprepared && stumbles_over_nothing(&triaged.diagnosis)
-            {
+            if causes.contains(&triaged.diagnosis.fingerprint) {
                 continue;
             }
-            is_unprepared |= causes.is_empty() && is_of_preparation(&triaged.diagnosis);
             causes.push(triaged.diagnosis.fingerprint.clone());
             self.failures.push_of_case(case.ordinal, triaged);
             if causes.len() == CAUSES_OF_A_CASE {

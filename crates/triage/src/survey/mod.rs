@@ -24,7 +24,6 @@ mod exit;
 mod extensions;
 mod fields;
 mod files;
-mod follow_up;
 mod function_notes;
 mod group;
 mod health;

@@ -65,7 +65,7 @@ fn tests_several(views: &[FailureView<'_>], groups: &[Group], together: &[usize]
         blocks.insert(
             [" > ", " › "]
                 .iter()
-                .find_map(|mark| name.split_once(mark))
+                .find_map(|mark| name.rsplit_once(mark))
                 .map(|it| it.0),
         );
         if let Some(function) = function(name) {

@@ -20,7 +20,7 @@ pub(super) fn wanted_in(text: &str) -> &'static LazyPattern {
     static BEHIND: LazyPattern = LazyPattern::new(
         r#"(?xm) \bto\ find\b[^\n]*?\ in\ "
             | \bto\ (?:not\ )?(?:equal|eql?|be|have|include|contain|match|throw)\b
-              [^\n]*?(?:\b(?i:but|got|received)\b|\ \(|$)
+              [^\n]*?(?:\b(?i:but|got|received|because)\b|\ \(|$)
             | \b(?:including|containing|matching)\b[^\n]*?(?:\b(?i:but|got|received)\b|$)"#,
     );
     static NAMED: LazyPattern = LazyPattern::new(

@@ -7,7 +7,7 @@ use crate::repair::paths::{can_be_created, names, normalise, texts};
 use crate::repair::strings::each_string;
 use crate::repair::types::{Facts, Proposal, RepairId};
 use jelly_base::model::PlanIssue;
-use jelly_base::text::launchers::{SCRIPT_ENDINGS, started_from_its_folder};
+use jelly_base::text::launchers::{SCRIPT_ENDINGS, needed_there};
 use jelly_plan::{Command, DocPath, resolve_json};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -48,9 +48,9 @@ fn needs_what_is_in(cwd: &Path, command: &Command, arguments: &[PathArgument]) -
         let ending = argument.path.extension().and_then(|ending| ending.to_str());
         argument.path.starts_with(cwd) && ending.is_some_and(|ending| SCRIPT_ENDINGS.has(ending))
     };
-    let first = command.args.first().map(|arg| arg.raw.as_str());
+    let args: Vec<&str> = command.args.iter().map(|arg| arg.raw.as_str()).collect();
     let program = command.command.as_ref().map(|it| it.raw.as_str());
-    let is_started_there = |program| started_from_its_folder(program, first).is_some();
+    let is_started_there = |program| needed_there(program, &args).is_some();
     arguments.iter().any(is_script) || program.is_some_and(is_started_there)
 }
 

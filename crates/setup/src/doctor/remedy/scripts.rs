@@ -12,7 +12,7 @@ use crate::doctor::entry::{Reached, Spot};
 use crate::doctor::launcher::{assigned, is_folder_flag};
 use crate::doctor::written::quoted;
 use jelly_base::model::Phase;
-use jelly_base::text::launchers::{NODES, VALUED_FLAGS, started_from_its_folder};
+use jelly_base::text::launchers::{NODES, NeededThere, VALUED_FLAGS, needed_there};
 use jelly_base::text::redact::holds_secret;
 use jelly_base::text::{LazyPattern, close_names, shell_word as word};
 use std::path::{Path, PathBuf};
@@ -323,12 +323,18 @@ impl Doctor<'_> {
                 format.name
             ));
         }
-        let program = &self.started.command.text;
-        let first = self.started.args.first().map(|arg| arg.text.as_str());
-        let needed = started_from_its_folder(program, first);
-        let holds = |folder: &PathBuf| {
-            let file = needed.filter(|needed| first == Some(needed) || needed.contains('/'));
-            file.is_none_or(|file| self.context.sight.is_there(&folder.join(file)))
+        let args: Vec<&str> = self
+            .started
+            .args
+            .iter()
+            .map(|arg| arg.text.as_str())
+            .collect();
+        let needed = needed_there(&self.started.command.text, &args);
+        let holds = |folder: &PathBuf| match needed {
+            Some(NeededThere::File(file)) => self.context.sight.is_there(&folder.join(file)),
+            // Whose project it is, its manifest would have to tell.
+            Some(NeededThere::ProjectOf(_)) => false,
+            None => true,
         };
         let near = self.near(&given).filter(holds);
         let folder = near.map_or_else(|| blank("folder"), |near| near.display().to_string());
@@ -337,9 +343,12 @@ impl Doctor<'_> {
             members: format.member(format.members.cwd, &quoted(&folder)),
         };
         match needed {
-            Some(needed) => Remedy::new()
+            Some(NeededThere::File(file)) => Remedy::new()
+                .write(format!("Name the folder that `{file}` is in,"), change)
+                .instead_of(&["create-directory", "make-directory"]),
+            Some(NeededThere::ProjectOf(runner)) => Remedy::new()
                 .write(
-                    format!("Name the folder that `{needed}` is meant for,"),
+                    format!("Name the folder of the project that `{runner}` runs,"),
                     change,
                 )
                 .instead_of(&["create-directory", "make-directory"]),

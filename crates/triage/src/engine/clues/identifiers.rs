@@ -15,6 +15,7 @@ use std::sync::{LazyLock, OnceLock};
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct IdentifierTable {
+    before_echoes: Vec<String>,
     sentences: Vec<NamingSentence>,
     misleading: Vec<String>,
     errors: Vec<String>,
@@ -31,6 +32,7 @@ struct IdentifierTable {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Refusals {
+    nouns: Vec<String>,
     before: Vec<String>,
     behind: Vec<String>,
 }
@@ -110,14 +112,13 @@ pub(super) fn is_refused(line: &str, value: Range<usize>) -> bool {
     let lead = lead.strip_suffix(':').unwrap_or(lead);
     let behind = line[value.end + 1..].trim_start();
     let is_plain = |word: &&str| word.bytes().all(|b| b.is_ascii_alphabetic() || b == b'_');
-    let refuses = |word: &str| {
-        let before = &IDENTIFIERS.refusals.before;
-        before.iter().any(|it| word.eq_ignore_ascii_case(it))
-    };
+    let has = |list: &[String], word: &str| list.iter().any(|it| word.eq_ignore_ascii_case(it));
+    let refusals = &IDENTIFIERS.refusals;
     let mut words = lead.rsplit(' ').take(NOUN + 1).take_while(is_plain);
-    let is_told_before = words.next().is_some_and(|noun| !noun.is_empty()) && words.any(refuses);
+    let is_told_before = words.next().is_some_and(|noun| has(&refusals.nouns, noun))
+        && words.any(|word| has(&refusals.before, word));
     let is_told_behind = || {
-        let told = &IDENTIFIERS.refusals.behind;
+        let told = &refusals.behind;
         told.iter().any(|told| behind.starts_with(told.as_str()))
     };
     let is_of_answer = || {
@@ -135,13 +136,31 @@ pub(super) fn is_refused(line: &str, value: Range<usize>) -> bool {
 
 /// Whether a key is one of a record of data, by its name and that of what is asked for it.
 pub(super) fn is_of_data(asked: &str, key: &str) -> bool {
-    let has = |parts: &[String], name: &str| {
-        let small = name.to_ascii_lowercase();
-        parts.iter().any(|part| small.contains(part.as_str()))
+    let parts = |name: &str| -> Vec<String> {
+        let mut parts = vec![String::new()];
+        for c in name.chars() {
+            if c == '_' || c.is_ascii_uppercase() && name.contains(|c: char| c.is_lowercase()) {
+                parts.push(String::new());
+            }
+            if let Some(part) = parts.last_mut().filter(|_| c != '_') {
+                part.push(c.to_ascii_lowercase());
+            }
+        }
+        parts
+    };
+    let has = |list: &[String], name: &str| {
+        let parts = parts(name);
+        parts.iter().any(|part| list.contains(part))
     };
     has(&IDENTIFIERS.of_data, asked)
         && !has(&IDENTIFIERS.of_settings, asked)
         && !has(&IDENTIFIERS.keys_of_settings, key)
+}
+
+/// Whether a word stands before what was looked for.
+pub(super) fn is_looked_for(word: &str) -> bool {
+    let mut words = IDENTIFIERS.before_echoes.iter();
+    words.any(|it| word.eq_ignore_ascii_case(it))
 }
 
 /// Whether a text has the name of an error of an operating system in it.

@@ -4,8 +4,8 @@
 //! Main type: [`Misleading`].
 
 use super::identifiers::{
-    covered, is_of_data, is_refused, names_an_error, sounds_like_service, tells_of_rule,
-    tells_of_service,
+    covered, is_looked_for, is_of_data, is_refused, names_an_error, sounds_like_service,
+    tells_of_rule, tells_of_service,
 };
 use super::origin::Origin;
 use crate::engine::facts::{Facts, FailureSource};
@@ -13,6 +13,7 @@ use jelly_base::model::Failure;
 use jelly_base::text::{address, is_variable_name};
 use memchr::{memchr_iter, memmem};
 use serde_json::Value;
+use std::collections::HashSet;
 use std::ops::Range;
 
 /// What a call was given in words, or a part of it.
@@ -65,6 +66,7 @@ impl<'a> Misleading<'a> {
             if says_more(text, echo.value) {
                 let length = echo.value.len();
                 let places = memmem::find_iter(text.as_bytes(), echo.value.as_bytes());
+                let places = places.take(PLACES);
                 for at in places.filter(|at| echo.is_repeated(text, *at..*at + length)) {
                     hide(at, length, covered);
                 }
@@ -139,8 +141,11 @@ fn refused_values(text: &str) -> Vec<Range<usize>> {
         let marks: Vec<usize> = memchr_iter(b'"', line.as_bytes()).collect();
         for pair in marks.chunks_exact(2).take(PAIRS) {
             let (from, to) = (pair[0] + 1, pair[1]);
-            let is_prose = line[from..to].contains(' ') && found.len() < MOST;
-            if is_prose && is_refused(line, from..to) {
+            let value = &line[from..to];
+            // What names an error or an address is what somebody else answered.
+            let is_own = || !names_an_error(value) && address(value).is_none();
+            let is_prose = value.contains(' ') && found.len() < MOST;
+            if is_prose && is_refused(line, from..to) && is_own() {
                 found.push(begin + from..begin + to);
             }
         }
@@ -157,6 +162,7 @@ fn echoes(failure: &Failure) -> Vec<Echo<'_>> {
     if let Some(params) = params {
         leaves(params, None, &mut echoes, 0);
     }
+    let mut known = HashSet::new();
     // A part of one may be quoted alone.
     echoes
         .into_iter()
@@ -166,13 +172,16 @@ fn echoes(failure: &Failure) -> Vec<Echo<'_>> {
             let all = [value].into_iter().chain(parts);
             all.map(move |value| Echo { name, value })
         })
-        .filter(|echo| is_prose(echo.value))
+        .filter(|echo| is_prose(echo.value) && known.insert((echo.name, echo.value)))
         .take(MOST)
         .collect()
 }
 
 /// Bytes of a part of an argument that is as telling as the whole.
 const PART: usize = 12;
+
+/// Places of one argument in a text that are looked at.
+const PLACES: usize = 64;
 
 /// The texts in a value, as far down as anybody nests them.
 fn leaves<'v>(value: &'v Value, name: Option<&'v str>, into: &mut Vec<Echo<'v>>, depth: usize) {
@@ -223,28 +232,34 @@ fn says_more(text: &str, echo: &str) -> bool {
 
 impl Echo<'_> {
     /// Whether the place at which a text has it repeats what was given: in quotes, behind its
-    /// own name, or within a sentence. What stands behind another colon, or beside an address
-    /// or the name of an error, may as well be what a service answered, in words that the call
-    /// happened to have.
+    /// own name, or behind a word that says what was looked for. What stands behind another
+    /// label, or beside an address or the name of an error, may as well be what a service
+    /// answered, in words that the call happened to have.
     fn is_repeated(&self, text: &str, at: Range<usize>) -> bool {
         const QUOTES: [char; 8] = ['\'', '"', '`', '“', '”', '‘', '’', '«'];
         const OF_ERROR: [&str; 5] = ["err", "error", "failed", "cause", "reason"];
-        let begin = text[..at.start].rfind('\n').map_or(0, |at| at + 1);
-        let end = text[at.end..]
-            .find('\n')
-            .map_or(text.len(), |to| at.end + to);
-        let (before, behind) = (&text[begin..at.start], &text[at.end..end]);
-        let label = before.trim_end_matches(|c| QUOTES.contains(&c) || " \\:=".contains(c));
-        if before.ends_with(QUOTES) && behind.trim_start_matches('\\').starts_with(QUOTES) {
-            return !OF_ERROR.iter().any(|word| label.ends_with(word));
+        /// Bytes on either side that are looked at.
+        const BESIDE: usize = 200;
+        let from = text.floor_char_boundary(at.start.saturating_sub(BESIDE));
+        let to = text.ceil_char_boundary((at.end + BESIDE).min(text.len()));
+        let before = text[from..at.start].rsplit('\n').next().unwrap_or_default();
+        let behind = text[at.end..to].split('\n').next().unwrap_or_default();
+        let bare = before.trim_end_matches(|c| QUOTES.contains(&c) || " \\:=".contains(c));
+        let is_of_word = |c: char| c.is_alphanumeric() || c == '_';
+        let label = &bare[bare.trim_end_matches(is_of_word).len()..];
+        if OF_ERROR.contains(&label.to_ascii_lowercase().as_str()) {
+            return false;
         }
-        let is_named = || self.name.is_some_and(|name| label.ends_with(name));
-        let tells = |part: &str| names_an_error(part) || address(part).is_some();
+        if before.ends_with(QUOTES) && behind.trim_start_matches('\\').starts_with(QUOTES) {
+            return true;
+        }
         let is_labelled = before.trim_end().ends_with([':', '=']);
-        !before.trim().is_empty()
-            && (!is_labelled || is_named())
-            && !tells(before)
-            && !tells(behind)
+        let tells = |part: &str| names_an_error(part) || address(part).is_some();
+        let is_named = match is_labelled {
+            true => self.name == Some(label),
+            false => is_looked_for(label),
+        };
+        is_named && !tells(before) && !tells(behind)
     }
 }
 
@@ -377,6 +392,11 @@ mod tests {
                 "search failed for all: err=\"connection refused\"",
                 "connection refused",
             ),
+            (
+                "search failed due to connection refused",
+                "connection refused",
+            ),
+            ("search failed - database is locked", "database is locked"),
         ] {
             assert_eq!(hidden(said, &[echo]), None, "{said}");
         }
@@ -400,6 +420,8 @@ mod tests {
             "upload rejected: \"No space left on device\"",
             "validation failed for job 7 error=\"dial tcp: no such host\"",
             "invalid state: \"connection refused by the peer\"",
+            "invalid write: \"no space left on device\"",
+            "invalid title: \"connect ECONNREFUSED 10.0.0.3:9000\"",
         ] {
             assert_eq!(hidden(said, &[]), None, "{said}");
         }

@@ -130,7 +130,7 @@ pub(super) fn without_coped_with(text: &str) -> Cow<'_, str> {
     static VARIABLE: LazyBytePattern = LazyBytePattern::new(r"\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b");
     // What it fell back to may have failed, too: that is no more coped with.
     static ENDS: LazyBytePattern = LazyBytePattern::new(
-        r"(?i)^\W*(?:\S+ ){0,3}(?:error|fatal|critical)\b|\b(?:falling|fell) back\b.*\b(?:fail(?:ed|s|ure)?|refused|error)\b",
+        r"(?i)^\W*(?:\[?\d\S* ){0,2}\[?(?:error|fatal|critical)\b(?:[^a-z]|$)|\b(?:falling|fell) back\b.*\b(?:fail(?:ed|s|ure)?|refused|error)\b",
     );
     let is_coped =
         |line: &str| COPES.is_match(line) && !VARIABLE.is_match(line) && !ENDS.is_match(line);
