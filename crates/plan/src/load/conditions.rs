@@ -53,7 +53,7 @@ impl<'t> Reader<'t> {
             } else if named.iter().any(|(other, _)| *other > position) {
                 let message = format!("step `{name}` comes after this one");
                 self.problem(item.span, path, message)
-                    .hint("move it before the step that needs it");
+                    .hint("move it before the step that needs it; if it needs that one, too, take one of both `needs` out");
             } else {
                 needs.extend(named);
             }

@@ -3,7 +3,7 @@
 use super::template;
 
 /// One failure on two machines.
-const SAME: [(&str, &str); 73] = [
+const SAME: [(&str, &str); 78] = [
     // Where values are compared, too
     (
         "Expected: 1 Actual: 2\nFinished in 2.773495s, 70.9394 runs/s",
@@ -29,7 +29,27 @@ const SAME: [(&str, &str); 73] = [
         "failed\nbundle /ci/DerivedData/Logs/Test-Shelf-2026.11.03_08-11-02-+0000.xcresult",
         "failed\nbundle /ci/DerivedData/Logs/Test-Shelf-2026.11.07_23-45-59-+0000.xcresult",
     ),
+    (
+        "Retry #1 ─────\nError: expect(x).toBe(y)\nExpected: 24\nReceived: 20",
+        "Retry #2 ─────\nError: expect(x).toBe(y)\nExpected: 24\nReceived: 20",
+    ),
+    (
+        "closed\n (kernel 9.2) gen_tcp.erl:1241: :gen_tcp.recv/3",
+        "closed\n (kernel 9.2.1) gen_tcp.erl:1244: :gen_tcp.recv/3",
+    ),
+    (
+        "no button \"Pay\"\n[Screenshot Image]: /ci/shop/tmp/capybara/failures_r_pays_123.png",
+        "no button \"Pay\"\n[Screenshot Image]: /home/ci/shop/tmp/capybara/failures_r_pays_7.png",
+    ),
+    (
+        "no file /tmp/.tmpAb3dEf/segments/0.idx",
+        "no file /var/folders/zz/zyxvpxvq6csfxvn_n0000000000000/T/.tmpk7WtYc/segments/0.idx",
+    ),
     // Names of machines
+    (
+        "lost task (fv-az564-310.internal.cloudapp.net executor driver)",
+        "lost task (ip-172-31-40-9.eu-west-1.compute.internal executor driver)",
+    ),
     (
         "agent fv-az1104-233:23669 lost job",
         "agent runner-xtz3qpm-project-4711-concurrent-0:26153 lost job",

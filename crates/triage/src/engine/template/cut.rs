@@ -343,3 +343,27 @@ pub(super) fn without_example(text: &str) -> Cow<'_, str> {
     }
     EXAMPLE.replace_all(text, "$1>")
 }
+
+/// A text without what frameworks say of a run among the values that a test compares: the
+/// heading of Playwright's attempts (`Retry #1 ───`), and the version of an application of
+/// Elixir before each of its places (`(shop 0.1.0) lib/shop.ex:3`).
+pub(super) fn without_run(text: &str) -> Cow<'_, str> {
+    static ATTEMPT: LazyPattern = LazyPattern::new(r"(?m)^\s*Retry #\d+ ─+\n?");
+    static APPLICATION: LazyPattern =
+        LazyPattern::new(r"\((?P<name>[a-z]\w*) \d+\.\d[\w.+-]*\) (?P<place>\S+\.(?:exs?|erl):\d)");
+    let text = match text.contains("Retry #") {
+        true => ATTEMPT.replace_all(text, ""),
+        false => Cow::Borrowed(text),
+    };
+    match [".ex:", ".exs:", ".erl:"]
+        .iter()
+        .any(|end| text.contains(end))
+    {
+        true => Cow::Owned(
+            APPLICATION
+                .replace_all(&text, "($name) $place")
+                .into_owned(),
+        ),
+        false => text,
+    }
+}

@@ -22,7 +22,8 @@ mod walk;
 mod words;
 
 use cut::{
-    without_cut_arguments, without_cut_ends, without_cut_objects, without_example, without_left_out,
+    without_cut_arguments, without_cut_ends, without_cut_objects, without_example,
+    without_left_out, without_run,
 };
 use jelly_base::text::{LazyPattern, THIS_MACHINE, strip_ansi};
 use std::borrow::Cow;
@@ -45,6 +46,7 @@ pub(super) fn template(message: &str) -> String {
     let message = without_cut_ends(&message);
     let message = without_cut_objects(&message);
     let message = without_example(&message);
+    let message = without_run(&message);
     let message = with_localhost(&message);
     let (text, compares) = walk::without_chance(&message, false);
     let text = without_left_out(&text);

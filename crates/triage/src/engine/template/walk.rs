@@ -6,7 +6,7 @@ use super::forms::{
 };
 use super::mail::{invented_address, tag, without_person};
 use super::moment::{clock_behind_t, duration_len, moment};
-use super::path::{is_of_tempfile, is_temporary, path_len, short_path};
+use super::path::{is_of_tempfile, is_of_temporary, path_len, short_path};
 use super::shape::{is_hex, is_number, uuid};
 use super::words::{WordKinds, kinds};
 use std::net::Ipv4Addr;
@@ -440,7 +440,7 @@ impl<'t> Walk<'t> {
             self.url_path();
         } else {
             let version = self.version > 0;
-            let temporary = path.split(['/', '\\']).any(is_temporary);
+            let temporary = is_of_temporary(path);
             let short = short_path(path, |part| component(part, version, temporary));
             self.put(len, None);
             self.out.truncate(self.out.len() - len);
