@@ -73,21 +73,40 @@ fn tracebacks(output: &str) -> impl Iterator<Item = (&str, &str)> {
 }
 
 /// The field that a program of the JVM finds null, with the file that fails of it: two
-/// methods that use it fail of one thing, which was never set.
+/// methods that use it fail of one thing, which was never set. In JavaScript, what a function
+/// reads of nothing: whoever calls it fails of that.
 pub(super) fn null_field(failure: &Failure, root_cause: &str) -> Option<Subject> {
     static NULL: LazyPattern = LazyPattern::new(r#"because "this\.(\w+)" is null"#);
     if root_cause != "code_exception" {
         return None;
     }
-    let texts = [&failure.message, &failure.text];
-    let mut texts = texts.into_iter().flatten();
-    let field = texts.find_map(|text| Some(NULL.captures(text)?.get(1)?.as_str()))?;
+    let texts = || [&failure.text, &failure.message].into_iter().flatten();
+    if let Some(read) = texts().find_map(|text| read_of_nothing(text)) {
+        return Some(Subject::new(SubjectKind::NullField, &read));
+    }
+    let field = texts().find_map(|text| Some(NULL.captures(text)?.get(1)?.as_str()))?;
     let place = failing_line(failure)?;
     let (file, _) = place.rsplit_once(':')?;
     Some(Subject::new(
         SubjectKind::NullField,
         &format!("{file} {field}"),
     ))
+}
+
+/// The innermost function of a stack of JavaScript that reads a member of nothing, and the
+/// member.
+fn read_of_nothing(text: &str) -> Option<String> {
+    static READ: LazyPattern = LazyPattern::ascii(
+        r"Cannot read properties of (?:undefined|null) \(reading '(?P<member>\w+)'\)[^\x00]{0,800}?\bat (?:async )?(?P<function>[\w$.]+) \(",
+    );
+    const ANYBODYS: [&str; 3] = ["eval", "Context.eval", "Array.map"];
+    if !text.contains("Cannot read properties of ") {
+        return None;
+    }
+    let found = READ.captures(text)?;
+    let function = found.name("function")?.as_str();
+    let member = found.name("member")?.as_str();
+    (!ANYBODYS.contains(&function)).then(|| format!("{function} {member}"))
 }
 
 /// Bytes of an output that are read for exceptions, and exceptions of it.
@@ -231,5 +250,26 @@ mod tests {
         };
         assert!(field("add(Object)", 7).is_some());
         assert_eq!(field("add(Object)", 7), field("stream()", 30));
+    }
+
+    #[test]
+    fn what_a_function_reads_of_nothing_is_one_for_whoever_calls_it() {
+        let read = |text: &str| {
+            let failure = Failure {
+                text: Some(text.into()),
+                ..Failure::default()
+            };
+            null_field(&failure, "code_exception").map(|one| one.name.into_string())
+        };
+        let stack = "    at formatPrice (webpack://shop/./src/format.ts:12:16)\n    at Context.eval (x.cy.ts:3:1)";
+        let plain =
+            format!("TypeError: Cannot read properties of undefined (reading 'amount')\n{stack}");
+        let told = format!(
+            "expected [Function] to not throw an error but 'TypeError: Cannot read properties of undefined (reading 'amount')' was thrown\n{stack}"
+        );
+        assert!(read(&plain).is_some());
+        assert_eq!(read(&plain), read(&told));
+        assert_ne!(read(&plain), read(&plain.replace("amount", "tax")));
+        assert_ne!(read(&plain), read(&plain.replace("formatPrice", "sum")));
     }
 }

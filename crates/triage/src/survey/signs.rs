@@ -258,8 +258,14 @@ fn values(said: &str) -> Vec<String> {
         LazyPattern::new(r#"(?:^|[\s(\[<>'"=])(-?\d+(?:\.\d+)*)(?:$|[\s)\],;>'"])"#);
     let came = without_wanted(said);
     let numbers = NUMBER.captures_iter(&came);
-    let numbers = numbers.filter_map(|found| Some(found.get(1)?.as_str().to_owned()));
-    numbers.filter(|number| is_rare(number)).collect()
+    let numbers = numbers.filter_map(|found| Some(found.get(1)?.as_str()));
+    let rare = numbers.filter(|number| is_rare(number));
+    // How many decimals are written says nothing.
+    let bare = |number: &str| match number.split('.').count() {
+        2 => number.trim_end_matches('0').to_owned(),
+        _ => number.to_owned(),
+    };
+    rare.map(bare).collect()
 }
 
 /// Functions that a line calls, names with what they are of, or by a name of several words
