@@ -86,6 +86,10 @@ const PLANS: &[(&str, &str)] = &[
         "servers: { s: { command: jelly, args: [mock], cwd: gone } }\nsteps: [{ id: a, tool: add }]",
     ),
     (
+        "process/cwd-is-no-directory",
+        "servers: { s: { command: jelly, args: [mock], cwd: /etc/hosts } }\nsteps: [{ id: a, tool: add }]",
+    ),
+    (
         "process/missing-variable",
         "servers: { s: { command: jelly, args: [mock], env: { A: '${env:NO_SUCH_VARIABLE}' } } }\nsteps: [{ id: a, tool: add }]",
     ),
