@@ -522,6 +522,34 @@ fn a_crash_in_a_call_over_http_is_told_by_exit_and_stderr() {
     assert_eq!(failure["diagnosis"]["side"], "code");
 }
 
+/// The head of a stream has come by then, and the connection goes before the process.
+#[test]
+fn a_crash_in_a_call_that_is_answered_by_a_stream_is_of_that_call() {
+    let entry = started(
+        "import socket
+def call(handler, m, ok):
+    handler.send_response(200)
+    handler.send_header('Content-Type', 'text/event-stream')
+    handler.send_header('Transfer-Encoding', 'chunked')
+    handler.end_headers()
+    handler.wfile.flush()
+    print('Traceback: boom', file=sys.stderr, flush=True)
+    handler.connection.shutdown(socket.SHUT_RDWR)
+    time.sleep(0.3)
+    os._exit(3)
+listen()",
+        "",
+    );
+    let project = Project::with(&plan(&entry, WORK));
+    let run = project.run(&["--max-iterations", "1"]);
+    let failure = run.last().failure("one");
+    assert_eq!(failure["exit"]["code"], 3, "{failure:#}");
+    assert_eq!(
+        failure["diagnosis"]["root_cause"], "crashed_during_call",
+        "{failure:#}"
+    );
+}
+
 #[test]
 fn a_session_that_expires_in_mid_run_is_told_and_the_step_gets_a_new_one() {
     let calls = AtomicUsize::new(0);

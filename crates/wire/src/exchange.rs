@@ -66,6 +66,14 @@ impl HttpEnd {
     pub fn answered(&self) -> bool {
         self.facts.status.is_some()
     }
+
+    /// Whether the connection went before an answer had come whole, as it does where the
+    /// server's process ends: a stream of events has its head, and a status, by then.
+    #[must_use]
+    pub fn connection_went(&self) -> bool {
+        let error = self.facts.error.as_deref();
+        !self.answered() || matches!(error, Some("closed" | "connection_reset"))
+    }
 }
 
 /// Why a connection takes no more requests.

@@ -330,7 +330,9 @@ impl AwaitedNotification<'_> {
 
     /// What else came.
     fn besides(&self, found: &Found) -> String {
-        match (self.unfit(found), found.others.is_empty()) {
+        // Of what is counted, others say nothing where some of it came.
+        let is_told = found.others.is_empty() || found.fitting > 0;
+        match (self.unfit(found), is_told) {
             (Some(unfit), _) => format!("; of one that came, it was {}", unfit.message),
             (None, false) => {
                 let others: Vec<&str> = found.others.iter().map(String::as_str).collect();

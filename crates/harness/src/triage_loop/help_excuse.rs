@@ -21,7 +21,7 @@ pub(super) fn excused(word: &str, diagnosis: &Diagnosis, seen: u32, unconfirmabl
             "it passed earlier on the same plan and code, so something outlives an iteration"
         }
         "repair_ineffective" => "a repair had changed this step, so it proves nothing",
-        "after_restart" => "its server had died and was restarted before",
+        "after_restart" => "its server was restarted before",
         "service_died" => "a service of the plan had died before, which the server may need",
         "unanswered" => {
             "jelly refused what the server asked of it meanwhile, since neither the step nor its \

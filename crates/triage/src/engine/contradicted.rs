@@ -6,6 +6,7 @@
 
 use super::advice::Values;
 use super::facts::{self, FailureSource};
+use super::live;
 use super::rule::{AdviceText, Rule};
 use super::tables::{built, table};
 use jelly_base::model::Failure;
@@ -24,6 +25,8 @@ enum SeenFact {
     VariableEmpty,
     /// The arguments meet the input schema that the server lists.
     ArgumentsFit,
+    /// The tool was called without arguments.
+    NothingSent,
 }
 
 /// An entry of `tables/contradicted.yaml`, which says what each member is.
@@ -70,6 +73,14 @@ impl SeenFact {
             Self::ToolListed => facts::tool_listed(failure) == Some(true),
             Self::VariableSet => variable().is_some_and(|value| !value.is_empty()),
             Self::VariableEmpty => variable().is_some_and(str::is_empty),
+            // Which address answers 404, the server's settings say.
+            Self::NothingSent => {
+                let answer = failure
+                    .tool_result
+                    .as_ref()
+                    .map(|result| result.text.as_str());
+                live::nothing_sent(failure) && !answer.is_some_and(|text| text.contains("404"))
+            }
             Self::ArgumentsFit => failure
                 .request
                 .as_ref()
@@ -101,6 +112,22 @@ mod tests {
             "request": {"method": "tools/call", "params": {"name": name}},
             "rpc_error": {"code": -32602, "message": answer},
         })
+    }
+
+    #[test]
+    fn a_call_without_arguments_names_nothing_wrongly() {
+        let answered = |arguments: Value| {
+            told(json!({
+                "phase": "call", "outcome": "result", "server": "s",
+                "request": {"method": "tools/call", "params": {"name": "total", "arguments": arguments}},
+                "tool_result": {"isError": true, "text": "Error executing tool total: no such table: orders"},
+            }))
+        };
+        let (what, ambiguous, _) = answered(json!({}));
+        assert!(what.starts_with("`total` was sent no arguments"), "{what}");
+        assert!(ambiguous);
+        let (what, ambiguous, _) = answered(json!({"of": "orders"}));
+        assert!(!what.contains("no arguments") && !ambiguous, "{what}");
     }
 
     #[test]

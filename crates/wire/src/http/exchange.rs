@@ -70,7 +70,7 @@ impl Exchange {
             }
             return false;
         };
-        if !end.answered()
+        if end.connection_went()
             && let Some(process) = &self.link.process
             && timeout(EXIT_GRACE, process.wait()).await.is_ok()
         {

@@ -203,7 +203,7 @@ impl Doctor<'_> {
                         format!("It is looked for in {folder}; write the right path")
                     }
                     _ => format!(
-                        "It is looked for in {folder}, where the client starts the server; write \
+                        "It was looked for in {folder}; a client may start the server elsewhere, so write \
                          the whole path"
                     ),
                 };
