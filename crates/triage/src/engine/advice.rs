@@ -358,16 +358,7 @@ pub(super) fn values(f: &Failure) -> Values {
     set("proxy", f.http.as_ref().and_then(|http| http.proxy.clone()));
     let named_by = |http: &HttpFacts| http.proxy_variable.clone();
     set("proxy_variable", f.http.as_ref().and_then(named_by));
-    if let Some(exit) = &f.exit {
-        set(
-            "exit",
-            match (&exit.signal, exit.code) {
-                (Some(signal), _) => Some(format!("signal {signal}")),
-                (None, Some(code)) => Some(format!("exit code {code}")),
-                (None, None) => None,
-            },
-        );
-    }
+    set("exit", f.exit.as_ref().and_then(live::exit_in_words));
     if let Some(request) = &f.request {
         set("method", Some(request.method.clone()));
         for (name, words) in live::asked_of(&request.method) {

@@ -7,6 +7,7 @@ use super::decisive::decisive;
 use super::facts::{Facts, FailureSource, Promise};
 use super::field::word;
 use super::first;
+use super::live;
 use super::statement;
 use super::tables::{any_of, built, table};
 use super::template::{template, without_stamps};
@@ -154,7 +155,16 @@ pub(super) fn of_facts(
             }
         }
         (Some(_) | None, Some(_) | None) => match facts.source {
-            FailureSource::Live => push_evidence(&mut parts, evidence, algorithm),
+            FailureSource::Live => {
+                push_evidence(&mut parts, evidence, algorithm);
+                // Its last words may be what it says of each call.
+                if root_cause == "crashed_during_call"
+                    && matches!(algorithm, Algorithm::Second)
+                    && let Some(exit) = f.exit.as_ref().and_then(live::exit_in_words)
+                {
+                    parts.push("exit", exit);
+                }
+            }
             FailureSource::Report => push_statement(&mut parts, facts, evidence, algorithm),
         },
     }

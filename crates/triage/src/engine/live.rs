@@ -3,7 +3,7 @@
 
 use super::tables::{built, table};
 use jelly_base::mcp::{Method, Notification};
-use jelly_base::model::{AssertionTarget, Failure, Outcome, RequestFacts};
+use jelly_base::model::{AssertionTarget, Exit, Failure, Outcome, RequestFacts};
 use jelly_base::text::{http_parts, http_variables, listening_line};
 use serde::Deserialize;
 use serde_json::Value;
@@ -264,6 +264,15 @@ pub(super) fn sse_path(failure: &Failure) -> bool {
         let path = url.split(['?', '#']).next().unwrap_or(url);
         path.trim_end_matches('/').ends_with("/sse")
     })
+}
+
+/// How a process ended, where that is known: `signal SIGSEGV`, `exit code 3`.
+pub(super) fn exit_in_words(exit: &Exit) -> Option<String> {
+    match (&exit.signal, exit.code) {
+        (Some(signal), _) => Some(format!("signal {signal}")),
+        (None, Some(code)) => Some(format!("exit code {code}")),
+        (None, None) => None,
+    }
 }
 
 /// Whether a server that is spoken to by pipes says that it listens on a port,

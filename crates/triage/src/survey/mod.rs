@@ -19,6 +19,7 @@ mod cluster;
 mod collect;
 mod contexts;
 mod elements;
+mod error_codes;
 mod error_lines;
 mod exit;
 mod extensions;
