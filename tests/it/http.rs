@@ -6,7 +6,7 @@ use crate::support::http::{
 };
 use crate::support::{Project, Run, run, started};
 use serde_json::{Value, json};
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
@@ -503,6 +503,25 @@ fn a_started_server_that_never_listens_times_out_with_what_stood_in_the_way() {
         failure["stdout_tail"].to_string().contains("busy"),
         "{failure:#}"
     );
+}
+
+#[test]
+fn a_started_server_that_listens_at_another_port_is_told_so() {
+    let entry = started(
+        "print('Uvicorn running on http://127.0.0.1:4999 (Press CTRL+C to quit)', file=sys.stderr, flush=True); time.sleep(60)",
+        "",
+    )
+    .replace("startup_timeout: 20s", "startup_timeout: 3s");
+    // Of a port that jelly chose, nobody wrote another one.
+    let free = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let port = free.local_addr().unwrap().port().to_string();
+    drop(free);
+    let project = Project::with(&plan(&entry.replace("${port}", &port), WORK));
+    let run = project.run(&["--max-iterations", "1"]);
+    let failure = run.last().failure("s");
+    let diagnosis = &failure["diagnosis"];
+    assert_eq!(diagnosis["rule"], "mcp/listens-elsewhere", "{failure:#}");
+    assert_eq!(diagnosis["evidence"]["field"], "stderr", "{failure:#}");
 }
 
 #[test]

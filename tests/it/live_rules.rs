@@ -243,6 +243,10 @@ const EXCUSED: &[(&str, &str)] = &[
         "a run gives the error of the start too, which process/cwd-missing reads",
     ),
     (
+        "mcp/listens-elsewhere",
+        "only a server over HTTP is reached at a port: see `http`",
+    ),
+    (
         "mcp/header-mismatch",
         "only a server over HTTP reads headers: see `http`",
     ),

@@ -392,15 +392,6 @@ pub(super) fn values(f: &Failure) -> Values {
     values
 }
 
-/// The port at which a server is reached.
-pub(super) fn own_port(failure: &Failure) -> Option<String> {
-    let (_, host) = failure.url.as_ref()?.split_once("://")?;
-    let host = host.split(['/', '?', '#']).next()?;
-    let (_, port) = host.rsplit_once(':')?;
-    let port: u16 = port.parse().ok()?;
-    Some(port.to_string())
-}
-
 /// What an expectation is about.
 fn subject(target: Option<AssertionTarget>, tool: Option<&str>) -> Option<String> {
     use AssertionTarget as Of;

@@ -2,8 +2,9 @@
 
 use super::clues;
 use super::facts::{Facts, Promise, breach};
+use super::live;
 use jelly_base::model::{Evidence, Failure, HttpFacts, PlanIssue};
-use jelly_base::text::{listening_line, one_line, shell_command};
+use jelly_base::text::{one_line, shell_command};
 use serde_json::{Map, Value};
 
 /// Bytes of the evidence that a diagnosis quotes.
@@ -121,6 +122,12 @@ pub(super) fn evidence_of(facts: &Facts<'_>) -> Option<Evidence> {
         let code = error.code.map_or(String::new(), |code| format!("{code}: "));
         return Some(evidence("rpc_error", &format!("{code}{}", error.message)));
     }
+    if facts.kept_waiting()
+        && live::listens_elsewhere(f)
+        && let Some((field, line)) = live::told_to_listen(f)
+    {
+        return Some(evidence(field, line));
+    }
     // What authorization came to, or what the server was waited for, says more
     // than a status; what came of a proxy, more than jelly's sentence around it.
     if let Some(http) = &f.http
@@ -142,19 +149,10 @@ pub(super) fn evidence_of(facts: &Facts<'_>) -> Option<Evidence> {
     // What stood there before the request was said of something else.
     let own = f.stderr.as_deref().filter(|_| !f.stderr_is_older);
     let line = own.and_then(clues::telling_line);
-    if facts.listens {
-        let said = [
-            ("stderr", f.stderr.as_deref()),
-            ("stdout", f.stdout.as_deref()),
-        ];
-        let noise = f.stdout_noise.iter();
-        let found = said
-            .into_iter()
-            .chain(noise.map(|line| ("stdout_noise", Some(line.as_str()))))
-            .find_map(|(field, text)| Some((field, listening_line(text?)?)));
-        if let Some((field, line)) = found {
-            return Some(evidence(field, line));
-        }
+    if facts.listens
+        && let Some((field, line)) = live::told_to_listen(f)
+    {
+        return Some(evidence(field, line));
     }
     if facts.http_mode && !f.is_service {
         return Some(evidence("argv", &shell_command(&f.argv)));

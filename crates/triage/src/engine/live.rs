@@ -4,7 +4,7 @@
 use super::tables::{built, table};
 use jelly_base::mcp::{Method, Notification};
 use jelly_base::model::{AssertionTarget, Exit, Failure, Outcome, RequestFacts};
-use jelly_base::text::{http_parts, http_variables, listening_line};
+use jelly_base::text::{LazyPattern, http_parts, http_variables, listening_line};
 use serde::Deserialize;
 use serde_json::Value;
 use std::net::Ipv4Addr;
@@ -278,14 +278,46 @@ pub(super) fn exit_in_words(exit: &Exit) -> Option<String> {
 /// Whether a server that is spoken to by pipes says that it listens on a port,
 /// and never answered.
 pub(super) fn listens(failure: &Failure) -> bool {
-    let noise = || failure.stdout_noise.iter().map(String::as_str);
     failure.outcome == Some(Outcome::Timeout)
         && failure.url.is_none()
-        && [failure.stderr.as_deref(), failure.stdout.as_deref()]
-            .into_iter()
-            .flatten()
-            .chain(noise())
-            .any(|text| listening_line(text).is_some())
+        && told_to_listen(failure).is_some()
+}
+
+/// Where a server says that it listens: the field, and the line.
+pub(super) fn told_to_listen(failure: &Failure) -> Option<(&'static str, &str)> {
+    let said = [
+        ("stderr", failure.stderr.as_deref()),
+        ("stdout", failure.stdout.as_deref()),
+    ];
+    let noise = failure.stdout_noise.iter();
+    said.into_iter()
+        .chain(noise.map(|line| ("stdout_noise", Some(line.as_str()))))
+        .find_map(|(field, text)| Some((field, listening_line(text?)?)))
+}
+
+/// The port at which a server is reached.
+pub(super) fn own_port(failure: &Failure) -> Option<String> {
+    let (_, host) = failure.url.as_ref()?.split_once("://")?;
+    let host = host.split(['/', '?', '#']).next()?;
+    let (_, port) = host.rsplit_once(':')?;
+    let port: u16 = port.parse().ok()?;
+    Some(port.to_string())
+}
+
+/// Whether a server that is started and reached at a URL says that it listens, and at no port
+/// but others than that URL's.
+pub(super) fn listens_elsewhere(failure: &Failure) -> bool {
+    static PORT: LazyPattern = LazyPattern::ascii(r"(?::|\bport:? )(\d{2,5})\b");
+    let Some(own) = own_port(failure) else {
+        return false;
+    };
+    told_to_listen(failure).is_some_and(|(_, line)| {
+        let mut told = PORT
+            .captures_iter(line)
+            .filter_map(|found| found.get(1))
+            .peekable();
+        told.peek().is_some() && told.all(|port| port.as_str() != own)
+    })
 }
 
 /// Whether a call that was to be cancelled was over by then, or nearly so.

@@ -117,6 +117,8 @@ pub(super) struct When {
     service: Option<bool>,
     /// A server that is spoken to by pipes says that it listens on a port.
     listens: Option<bool>,
+    /// One that is started and reached at a URL says that it listens at another port.
+    listens_elsewhere: Option<bool>,
     /// Its arguments or variables switch an HTTP mode on.
     http_mode: Option<bool>,
     /// The tool's name says that it lists folders.
@@ -279,6 +281,7 @@ impl When {
             && is(self.sse_path, live::sse_path)
             && same(self.service, facts.failure.is_service)
             && same(self.listens, facts.listens)
+            && is(self.listens_elsewhere, live::listens_elsewhere)
             && same(self.http_mode, facts.http_mode)
             && is(self.lists, facts::lists)
             && is_known(self.path_in_arguments, live::path_in_arguments)
