@@ -66,7 +66,7 @@ pub const LOADERS: WordList = WordList(
 /// What has to be in the working directory for a command to work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NeededThere<'c> {
-    /// A program, script or module by its relative name.
+    /// A program or script by its relative name.
     File(&'c str),
     /// The project that this program runs.
     ProjectOf(&'c str),
@@ -76,7 +76,9 @@ pub enum NeededThere<'c> {
 /// Flags whose values are not known may hide it.
 pub fn needed_there<'c>(program: &'c str, args: &[&'c str]) -> Option<NeededThere<'c>> {
     /// What follows these words of Bun and Deno is the script, if it is none of the project's.
-    const RUNS: WordList = WordList("run start exec x task serve");
+    const RUNS: WordList = WordList("run start exec task serve");
+    /// What follows these words of runners is a package that is fetched, wherever that is.
+    const FETCHES: WordList = WordList("x dlx exec tool");
     let is_relative =
         |word: &str| !word.starts_with(['/', '$', '-', '~', '\\']) && !word.contains(':');
     let is_path = |word: &str| {
@@ -96,9 +98,10 @@ pub fn needed_there<'c>(program: &'c str, args: &[&'c str]) -> Option<NeededTher
         let mut words = args.iter().copied();
         while let Some(word) = words.next() {
             match word {
-                // Code may run anything.
+                // Code may run anything, and so may a module, which is installed more often.
                 "-c" | "-e" | "--eval" | "-p" | "--print" => break,
-                "-m" if name.starts_with("python") => return words.next().map(NeededThere::File),
+                "-m" if name.starts_with("python") => return None,
+                "x" if name == "bun" => return None,
                 "-jar" => {
                     return words
                         .next()
@@ -123,7 +126,8 @@ pub fn needed_there<'c>(program: &'c str, args: &[&'c str]) -> Option<NeededTher
         return script.map(NeededThere::File);
     }
     let is_elsewhere = || args.iter().any(|word| FOLDER_FLAGS.has(word));
-    let runs_project = SCRIPT_RUNNERS.has(name) || PROJECT_RUNNERS.has(name);
+    let runs_project = (SCRIPT_RUNNERS.has(name) || PROJECT_RUNNERS.has(name))
+        && !args.first().is_some_and(|word| FETCHES.has(word));
     match script {
         Some(script) => Some(NeededThere::File(script)),
         None if runs_project && !is_elsewhere() => Some(NeededThere::ProjectOf(name)),
@@ -141,7 +145,6 @@ mod tests {
             ("node dist/index.js", "dist/index.js"),
             ("/usr/bin/python3 server.py", "server.py"),
             ("python -u server.py", "server.py"),
-            ("python3 -m depot.server", "depot.server"),
             ("node --import tsx src/index.ts", "src/index.ts"),
             ("ruby -Ilib bin/srv", "bin/srv"),
             ("sh -c ./run.sh", "./run.sh"),
@@ -166,6 +169,10 @@ mod tests {
             ("/opt/server data", None),
             ("npx -y @acme/depot", None),
             ("python3 -c pass", None),
+            ("python3 -m mcp_server_git", None),
+            ("bun x @acme/depot", None),
+            ("npm exec -y @acme/depot", None),
+            ("pnpm dlx @acme/depot", None),
         ] {
             let words: Vec<&str> = command.split(' ').collect();
             let found = needed_there(words[0], &words[1..]);

@@ -79,7 +79,11 @@ impl SeenFact {
                     .tool_result
                     .as_ref()
                     .map(|result| result.text.as_str());
-                live::nothing_sent(failure) && !answer.is_some_and(|text| text.contains("404"))
+                let is_status = |text: &str| {
+                    let mut words = text.split(|c: char| !c.is_ascii_alphanumeric());
+                    words.any(|word| word == "404")
+                };
+                live::nothing_sent(failure) && !answer.is_some_and(is_status)
             }
             Self::ArgumentsFit => failure
                 .request

@@ -46,7 +46,7 @@ pub(super) fn short_path(path: &str, named: impl Fn(&str) -> String) -> String {
         return format!("<dir>/{of_package}{ends}");
     }
     // Capybara numbers the pictures that it takes of what failed.
-    if parts.contains(&"capybara") {
+    if parts.contains(&"capybara") && (last.ends_with(".png") || last.ends_with(".html")) {
         return "<dir>/<id>".to_owned();
     }
     let temporary = (0..parts.len())
