@@ -10,6 +10,7 @@ use super::clients::client;
 use super::contexts::victims_of_contexts;
 use super::function_notes::{begins_with_function, noted_function, without_codes};
 use super::group::{Group, SERVERS, merge, subjects};
+use super::members::join_members;
 use super::mentions::Mentions;
 use super::outages::join_outages;
 use super::panics::file_of_panic;
@@ -72,6 +73,7 @@ pub(super) fn clusters(
     join_lacking(&views, &mut groups);
     join_folders(&views, &mut groups);
     join_missing(&views, &mut groups, mentions);
+    join_members(&views, &mut groups, mentions);
     join_signs(&views, &mut groups, mentions);
     take_victims(&views, &mut groups, mentions, &addresses, failed_at);
     join_suites(&views, &mut groups, mentions);
@@ -468,7 +470,8 @@ fn cluster(
     // The first that still fails; a group is never empty.
     let stands = |at: &&usize| status(**at) != Some(FailureStatus::Flaky);
     let first = group.victims.first()?;
-    let lead = *group.victims.iter().find(stands).unwrap_or(first);
+    let mut told = group.lead.iter().chain(&group.victims);
+    let lead = *told.find(stands).unwrap_or(first);
     let leader = view(lead)?;
     let all = subjects(&group, addresses, view);
     // `db` says nothing beside `db:5432`.

@@ -22,6 +22,8 @@ pub(super) struct Group {
     pub fingerprints: Vec<String>,
     /// Places of those that fail of the cause itself, rising.
     pub victims: Vec<usize>,
+    /// The one by which the cause is told, where it is not the first of them.
+    pub lead: Option<usize>,
     /// Places of those that fail since others do.
     pub followers: Vec<usize>,
     /// The suite of which most tests fail so, where that is why they belong together.
@@ -37,6 +39,7 @@ pub(super) fn merge(groups: &mut [Group], into: usize, from: usize) {
     group.fingerprints.append(&mut taken.fingerprints);
     group.victims.append(&mut taken.victims);
     group.followers.append(&mut taken.followers);
+    group.lead = group.lead.or(taken.lead);
     group.suite = group.suite.take().or(taken.suite);
 }
 

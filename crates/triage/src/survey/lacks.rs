@@ -51,6 +51,8 @@ pub(super) enum SubjectKind {
     Raised,
     /// A field that a program finds null, with the file that does.
     NullField,
+    /// A method, an attribute or a function that is not there, by its name.
+    Member,
     /// A class, by whose name the extension is known that brings it.
     Class,
     /// An extension of the language.
@@ -197,6 +199,7 @@ fn named(kind: SubjectKind, name: &str, after: &[u8]) -> Option<String> {
         | SubjectKind::Field
         | SubjectKind::Sentence
         | SubjectKind::NullField
+        | SubjectKind::Member
         | SubjectKind::Raised => Some(name.to_owned()),
     }
 }

@@ -32,6 +32,7 @@ mod host_names;
 #[cfg(test)]
 mod joined_tests;
 mod lacks;
+mod members;
 mod memory;
 mod mentions;
 mod names;

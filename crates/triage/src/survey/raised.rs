@@ -84,7 +84,15 @@ pub(super) fn null_field(failure: &Failure, root_cause: &str) -> Option<Subject>
     if let Some(read) = texts().find_map(|text| read_of_nothing(text)) {
         return Some(Subject::new(SubjectKind::NullField, &read));
     }
-    let field = texts().find_map(|text| Some(NULL.captures(text)?.get(1)?.as_str()))?;
+    static OF_NIL: LazyPattern = LazyPattern::ascii(
+        r"\bundefined method ['`](\w{4,})' for nil\b|'NoneType' object has no attribute '(\w{4,})'",
+    );
+    let of = |form: &LazyPattern, text| {
+        let found = form.captures(text)?;
+        let member = (1..found.len()).find_map(|at| found.get(at))?;
+        Some(member.as_str().to_owned())
+    };
+    let field = texts().find_map(|text| of(&NULL, text).or_else(|| of(&OF_NIL, text)))?;
     let place = failing_line(failure)?;
     let (file, _) = place.rsplit_once(':')?;
     Some(Subject::new(
@@ -93,22 +101,30 @@ pub(super) fn null_field(failure: &Failure, root_cause: &str) -> Option<Subject>
     ))
 }
 
-/// The innermost function of a stack of JavaScript that reads a member of nothing, and the
-/// member.
+/// The innermost function of a stack of JavaScript that reads a member of nothing, with its file
+/// and the member. One that has no name, and one of a library or of the runtime, tells nothing.
 fn read_of_nothing(text: &str) -> Option<String> {
     static READ: LazyPattern = LazyPattern::ascii(
-        r"Cannot read properties of (?:undefined|null) \(reading '(?P<member>\w+)'\)[^\x00]{0,800}?\bat (?:async )?(?P<function>[\w$.]+) \(",
+        r"Cannot read properties of (?:undefined|null) \(reading '(?P<member>\w+)'\)",
     );
-    const ANYBODYS: [&str; 3] = ["eval", "Context.eval", "Array.map"];
+    static FRAME: LazyPattern = LazyPattern::ascii(
+        r"\n[ \t]+at (?:async |new )?(?:(?P<function>[\w$.]+) \((?P<file>[^()\n]{1,400}?)(?::\d+){1,2}\))?",
+    );
     if !text.contains("Cannot read properties of ") {
         return None;
     }
-    let found = READ.captures(text)?;
-    let function = found.name("function")?.as_str();
-    let member = found.name("member")?.as_str();
+    let read = READ.captures(text)?;
+    let member = read.name("member")?;
+    let frame = FRAME.captures(&text[member.end()..])?;
+    let (function, file) = (
+        frame.name("function")?.as_str(),
+        frame.name("file")?.as_str(),
+    );
     // By a single word many functions are called.
     let is_own = function.contains('.') || function[1..].contains(char::is_uppercase);
-    (is_own && !ANYBODYS.contains(&function)).then(|| format!("{function} {member}"))
+    let is_foreign = file.starts_with("node:") || file.contains("node_modules");
+    (is_own && !is_foreign && file.contains(['/', '\\']))
+        .then(|| format!("{file} {function} {}", member.as_str()))
 }
 
 /// Bytes of an output that are read for exceptions, and exceptions of it.

@@ -12,7 +12,11 @@ const WORDS: usize = 400;
 /// The pair, as `gold is silver`: what was wanted, and what came. None where either may come
 /// by chance, such as a number of one digit, or where more differs.
 pub(super) fn replaced<'t>(said: impl Iterator<Item = &'t str>, text: &'t str) -> Option<String> {
-    said.chain([text]).find_map(|told| {
+    let mut all = said.chain([text]);
+    all.find_map(|told| {
+        if let Some((wanted, came)) = messages(told) {
+            return rephrased(&wanted, &came);
+        }
         let (wanted, came) = other_forms(told)
             .or_else(|| compared(told))
             .or_else(|| lines(told))?;
@@ -38,6 +42,34 @@ fn other_forms(told: &str) -> Option<(String, String)> {
         let part = |side| Some(found.name(&format!("{side}{form}"))?.as_str().to_owned());
         Some((part("w")?, part("c")?))
     })
+}
+
+/// What an exception was to say, and what it says.
+fn messages(told: &str) -> Option<(String, String)> {
+    static FORMS: LazyPattern = LazyPattern::ascii(
+        r#"(?x)
+              \b(?:including|matching)\ '(?P<w1>[^\n]{1,300}?)'\ but\ got\ '(?P<c1>[^\n]{1,300}?)'
+            | \bExpected\ (?:substring|message):\s+"(?P<w2>[^\n]{1,300})"\s+Received\ message:\s+"(?P<c2>[^\n]{1,300})"
+            | \bexception\ message\ '(?P<c3>[^\n]{1,300})'\ (?:contains|matches|is)\ '(?P<w3>[^\n]{1,300}?)'\.?(?:\n|\z)
+            | \bRegex:\ ['"](?P<w4>[^\n]{1,300})['"]\s+(?:Input|Actual\ message):\ ['"](?P<c4>[^\n]{1,300})['"]
+            | \bexpected\ [\w:]+\ with\ "(?P<w5>[^\n]{1,300}?)",\ got\ \#<[\w:]+:\ "?(?P<c5>[^\n]{1,300}?)"?>"#,
+    );
+    let found = FORMS.captures(told)?;
+    (1..=5).find_map(|form| {
+        let part = |side| Some(found.name(&format!("{side}{form}"))?.as_str().to_owned());
+        Some((part("w")?, part("c")?))
+    })
+}
+
+/// The words that one message has in place of the other's. What both have is what it is about.
+fn rephrased(wanted: &str, came: &str) -> Option<String> {
+    const MOST: usize = 16;
+    let (all, others) = (words(wanted), words(came));
+    let (lost, got) = (without(&all, &others), without(&others, &all));
+    let is_short = (3..=MOST).contains(&(lost.len() + got.len()));
+    let has_words = |words: &[&str]| words.iter().any(|it| it.chars().all(char::is_alphabetic));
+    (is_short && has_words(&lost) && has_words(&got))
+        .then(|| format!("{} is {}", lost.join(" "), got.join(" ")))
 }
 
 /// The one line that a difference takes out, and the one that it puts in.
@@ -94,6 +126,11 @@ fn pair<'v>(wanted: &'v str, came: &'v str) -> Option<(&'v str, &'v str)> {
     }
 }
 
+fn without<'w>(words: &[&'w str], others: &[&str]) -> Vec<&'w str> {
+    let own = words.iter().filter(|word| !others.contains(word));
+    own.copied().collect()
+}
+
 fn words(value: &str) -> Vec<&str> {
     value
         .split(|c: char| !(c.is_alphanumeric() || "_.-".contains(c)))
@@ -142,6 +179,26 @@ mod tests {
         }
         let told = "Expected value: 3.95\nReceived value: 4.95\n    at cart.test.js:14";
         assert_eq!(of(told).as_deref(), Some("3.95 is 4.95"));
+    }
+
+    #[test]
+    fn a_message_in_other_words_is_told_without_what_it_is_about() {
+        for (told, pair) in [
+            (
+                "expected [Function] to throw error including 'city is required' but got 'city must not be blank'",
+                "is required is must not be blank",
+            ),
+            (
+                "Expected substring: \"zip is required\"\n    Received message:   \"zip must not be blank\"",
+                "is required is must not be blank",
+            ),
+            (
+                "Failed asserting that exception message 'Coupon code 'NOPE' is unknown or expired' contains 'Unknown coupon 'NOPE''.",
+                "Unknown coupon is Coupon code is unknown or expired",
+            ),
+        ] {
+            assert_eq!(of(told).as_deref(), Some(pair), "{told}");
+        }
     }
 
     #[test]

@@ -99,7 +99,8 @@ impl Homes {
     /// Where one is surely not the code's fault, those that are held against the code are
     /// consequences of it.
     fn merge(&self, views: &[FailureView<'_>], groups: &mut [Group]) {
-        let kind = |group: &Group| group.victims.first().map(|first| views[*first].kind);
+        let told = |group: &Group| group.lead.or(group.victims.first().copied());
+        let kind = |group: &Group| told(group).map(|one| views[one].kind);
         let mut sure: BTreeMap<usize, usize> = BTreeMap::new();
         for (at, group) in groups.iter().enumerate() {
             if kind(group).is_some_and(|kind| kind.side == Side::Test && !kind.ambiguous) {

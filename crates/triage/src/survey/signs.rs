@@ -4,6 +4,7 @@
 use super::changes::changes;
 use super::error_codes::{cloud_code, codes, fatal_code};
 use super::lacks::{Subject, SubjectKind};
+use super::members::missing_member;
 use super::names::{is_frame, own_lines};
 use super::replaced::replaced;
 use super::shifted::{BY_CHANCE, is_rare, shift, swapped};
@@ -39,17 +40,13 @@ pub(super) fn signs(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Sub
     let text = failure.text.as_deref().unwrap_or_default();
     let text = &text[..text.floor_char_boundary(READ.min(text.len()))];
     let mut found = BTreeSet::new();
+    found.extend(missing_member(failure, triaged));
     if is_wrong_value(&triaged.diagnosis.root_cause) {
         for said in said.into_iter().flatten() {
             let values = values(said).into_iter();
             found.extend(values.map(|value| Subject::new(SubjectKind::WrongValue, &value)));
         }
         found.extend(labelled(failure, said.into_iter().flatten()));
-        let pair = suite_of(failure).and_then(|suite| {
-            let pair = replaced(said.into_iter().flatten(), text)?;
-            Some(format!("{suite} {pair}"))
-        });
-        found.extend(pair.map(|pair| Subject::new(SubjectKind::Tested, &pair)));
         let shift = said.into_iter().flatten().find_map(shift);
         if let Some(by_chance) = shift
             .as_ref()
@@ -62,6 +59,15 @@ pub(super) fn signs(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Sub
         found.extend(shift.map(|shift| Subject::new(SubjectKind::WrongValue, &shift)));
         found.extend(golden(text).map(|lines| Subject::new(SubjectKind::WrongValue, &lines)));
         found.extend(tested(failure, said.into_iter().flatten(), text));
+    }
+    if is_wrong_value(&triaged.diagnosis.root_cause)
+        || triaged.diagnosis.root_cause == "expected_error"
+    {
+        let pair = suite_of(failure).and_then(|suite| {
+            let pair = replaced(said.into_iter().flatten(), text)?;
+            Some(format!("{suite} {pair}"))
+        });
+        found.extend(pair.map(|pair| Subject::new(SubjectKind::Tested, &pair)));
     }
     let changes = changes(&triaged.diagnosis.root_cause, text).into_iter();
     found.extend(changes.map(|change| Subject::new(SubjectKind::WrongValue, &change)));

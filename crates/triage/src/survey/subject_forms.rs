@@ -2,6 +2,7 @@
 //! the time.
 
 use super::lacks::SubjectKind;
+use super::members::MemberForms;
 use crate::engine::tables::{built, bytes_pattern, table};
 use regex::bytes::{Captures, Regex, RegexSet, RegexSetBuilder};
 use serde::Deserialize;
@@ -14,6 +15,7 @@ pub(super) struct SubjectForms {
     names: BTreeMap<String, String>,
     pub(super) lacks: BTreeMap<SubjectKind, Vec<String>>,
     pub(super) fields: Vec<String>,
+    pub(super) members: MemberForms,
     key: String,
     pub(super) of_documents: HashSet<String>,
     pub(super) elements: Vec<ElementSentence>,

@@ -69,14 +69,16 @@ pub(super) fn join_lacking(views: &[FailureView<'_>], groups: &mut [Group]) {
     }
 }
 
-/// Joins groups that lack several files of one folder, which is what is not there then.
+/// Joins groups that lack several files of one folder, which is what is not there then, or
+/// that may use none of them.
 pub(super) fn join_folders(views: &[FailureView<'_>], groups: &mut [Group]) {
     /// Two files may lack for reasons of their own.
     const FILES: usize = 3;
-    let mut folders: BTreeMap<String, BTreeMap<String, usize>> = BTreeMap::new();
+    let mut folders: BTreeMap<(SubjectKind, String), BTreeMap<String, usize>> = BTreeMap::new();
     for (at, group) in groups.iter().enumerate().take(CAUSES) {
         let about = lacking_of(views, group);
-        let mut files = about.iter().filter(|one| one.kind == SubjectKind::File);
+        let is_file = |kind| matches!(kind, SubjectKind::File | SubjectKind::Denied);
+        let mut files = about.iter().filter(|one| is_file(one.kind));
         if let (Some(file), None) = (files.next(), files.next())
             && let Some((folder, name)) = file.name.rsplit_once('/')
             && !folder.is_empty()
@@ -85,11 +87,21 @@ pub(super) fn join_folders(views: &[FailureView<'_>], groups: &mut [Group]) {
                 .victims
                 .first()
                 .map_or("", |first| views[*first].report);
-            let files = folders.entry(format!("{report} {folder}")).or_default();
+            let key = (file.kind, format!("{report} {folder}"));
+            let files = folders.entry(key).or_default();
             files.entry(name.to_owned()).or_insert(at);
         }
     }
-    for files in folders.into_values().filter(|files| files.len() >= FILES) {
+    for ((kind, _), files) in folders {
+        // Who may use a folder is settled once.
+        let least = if kind == SubjectKind::Denied {
+            2
+        } else {
+            FILES
+        };
+        if files.len() < least {
+            continue;
+        }
         let mut all = files.into_values();
         if let Some(first) = all.next() {
             for other in all {
