@@ -2,11 +2,13 @@
 //! the project named from the plan.
 
 use super::keep::PlanPlace;
-use super::origin::{Origin, Words, canonical, free_name, name_in, typed, written_time};
+use super::origin::{
+    Origin, Words, canonical, free_name, name_in, typed, typed_blanks, written_time,
+};
 use super::shared::Shared;
 use jelly_base::model::for_each_json_text;
 use jelly_base::text::is_placeholder;
-use jelly_base::text::redact::{Redactor, looks_secret};
+use jelly_base::text::redact::{Redactor, is_password, looks_secret};
 use jelly_plan::{Part, Template};
 use jelly_setup::doctor::{Piece, Reached, Spot, Surroundings, pieces, secrets_of, variable_of};
 use serde_json::{Map, Value, json};
@@ -28,7 +30,8 @@ pub struct Server {
 }
 
 impl Server {
-    /// The variables that it reads and that are not set where jelly runs, by name.
+    /// The variables that it reads and that are not set to what was given where jelly runs, by
+    /// name.
     pub fn unset(&self, shared: &Shared<'_>) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         for_each_json_text(&mut Value::Object(self.entry.clone()), &mut |text| {
@@ -36,7 +39,14 @@ impl Server {
             let parts = template.into_iter().flat_map(|template| template.parts);
             names.extend(parts.filter_map(|part| part.variable().map(str::to_owned)));
         });
-        names.retain(|name| !shared.world.env.contains_key(name));
+        names.retain(
+            |name| match (shared.world.env.get(name), self.env.get(name)) {
+                (None, _) => true,
+                // A variable of that name is set, to another value than was given.
+                (Some(set), Some(given)) => set != given,
+                (Some(_), None) => false,
+            },
+        );
         names.sort();
         names.dedup();
         names
@@ -202,10 +212,8 @@ impl Writer<'_> {
             Some(_) | None if own == text && text.starts_with('-') => return,
             Some(_) | None => (before, text),
         };
-        let is_setting = value.parse::<f64>().is_ok()
-            || matches!(value, "true" | "false" | "none" | "null")
-            || value.contains(['/', '$', '\\'])
-            || is_placeholder(value);
+        let is_setting =
+            is_switch(name, value) || value.contains(['/', '$', '\\']) || is_placeholder(value);
         if !value.is_empty() && !is_setting {
             self.secret(name.trim_start_matches('-'), value.to_owned());
         }
@@ -214,8 +222,8 @@ impl Writer<'_> {
     /// A variable that was typed with its value and whose name says that it is a secret: it may
     /// be a word too common to be looked for elsewhere, and is none to stand in a plan.
     fn typed_secret(&mut self, name: &str, value: &str) -> Option<String> {
-        let is_plain = value.parse::<f64>().is_ok()
-            || matches!(value, "" | "true" | "false")
+        let is_plain = value.is_empty()
+            || is_switch(name, value)
             || value.contains("${")
             || is_placeholder(value);
         let typed = self.origin.words == Words::Plan && looks_secret(name) && !is_plain;
@@ -239,7 +247,18 @@ impl Writer<'_> {
             }
             name => variable_of(name),
         };
-        let is_taken = |name: &String| self.secrets.values().any(|taken| taken == name);
+        let referred = match self.origin.words {
+            Words::Plan => self.origin.entry().reached.as_ref().map(typed_blanks),
+            Words::Client | Words::Literal => None,
+        };
+        let is_taken = |name: &String| {
+            let set = self.origin.known.get(name);
+            self.secrets.values().any(|taken| taken == name)
+                || referred
+                    .as_ref()
+                    .is_some_and(|names| names.contains_key(name))
+                || set.is_some_and(|set| *set != value)
+        };
         let variable = free_name(base, is_taken);
         self.env.insert(variable.clone(), value.clone());
         self.secrets.insert(value, variable);
@@ -389,6 +408,11 @@ impl Writer<'_> {
         }
         parts
     }
+}
+
+/// Whether a value turns something on or off, and is no secret, whatever its name says.
+fn is_switch(name: &str, value: &str) -> bool {
+    matches!(value, "true" | "false" | "none" | "null") && !is_password(name)
 }
 
 fn env_pairs(file: &Path) -> Vec<(String, String)> {

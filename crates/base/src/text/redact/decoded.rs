@@ -7,7 +7,7 @@
 
 use super::views::{View, ViewKind};
 
-/// How often Base64 is undone.
+/// How often Base64 is undone, and in each what is escaped.
 const ROUNDS: usize = 3;
 /// Bytes of the longest break that is taken out: an indent, the frame of a box.
 const MAX_BREAK: usize = 256;
@@ -19,8 +19,11 @@ const MIN_RUN: usize = 8;
 /// is that with its escapes, if it has any: a shell knows no other than that the
 /// next character is meant.
 pub(super) fn loose_views(first: Option<&View>, last: &View) -> Vec<View> {
-    let of_first = first.and_then(joined);
-    let joined = joined(last);
+    let of_first = first.and_then(|view| joined(view, SoftBreak::Sign));
+    // A secret may end its line with the sign that else says that it goes on.
+    let has_sign = last.bytes.windows(2).any(|pair| pair == b"=\n");
+    let of_secret = has_sign.then(|| joined(last, SoftBreak::Text)).flatten();
+    let joined = joined(last, SoftBreak::Sign);
     let mut views = Vec::new();
     for read in [Some(last), joined.as_ref()].into_iter().flatten() {
         let lists = [numbers(read, &hex_token), numbers(read, &decimal_token)];
@@ -36,29 +39,41 @@ pub(super) fn loose_views(first: Option<&View>, last: &View) -> Vec<View> {
             let Some(decoded) = encoded.map(|view| view.without_controls()) else {
                 break;
             };
-            encoded = base64(&decoded);
+            // Who sends a name and a password by HTTP escapes both before.
+            let plain = decoded.without_escapes();
+            encoded = base64(plain.as_ref().unwrap_or(&decoded));
             views.push(decoded);
+            views.extend(plain);
         }
     }
     for view in &mut views {
         view.kind = ViewKind::Decoded;
     }
-    for mut view in [of_first, joined].into_iter().flatten() {
+    for mut view in [of_first, of_secret, joined].into_iter().flatten() {
         view.kind = ViewKind::Joined;
         views.push(view);
     }
     views
 }
 
+/// What `=` at the end of a line is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum SoftBreak {
+    /// That the line goes on, as in quoted-printable.
+    Sign,
+    /// A character like any other.
+    Text,
+}
+
 /// Without quotes and backslashes, and without the ends of lines with what
 /// stands around them for the eye. None where that takes nothing out.
-fn joined(view: &View) -> Option<View> {
+fn joined(view: &View, soft: SoftBreak) -> Option<View> {
     let bytes = &view.bytes;
     let mut kept = View::default();
     let mut at = 0;
     while at < bytes.len() {
-        let end = at + break_length(&bytes[at..]);
-        let is_break = |byte: &u8| matches!(byte, b'\n' | b'+');
+        let end = at + break_length(&bytes[at..], soft);
+        let is_break = |byte: &u8| matches!(byte, b'\n' | b'+' | b',');
         let breaks = end - at <= MAX_BREAK && bytes[at..end].iter().any(is_break);
         if !breaks {
             let end = end.max(at + 1);
@@ -79,7 +94,7 @@ fn is_quote(byte: u8) -> bool {
 
 /// How many bytes at the beginning may be a part of a broken line: blanks,
 /// quotes, frames of boxes and marks of quotation.
-fn break_length(bytes: &[u8]) -> usize {
+fn break_length(bytes: &[u8], soft: SoftBreak) -> usize {
     let mut at = 0;
     let mut was_quoted = false;
     while at < bytes.len() {
@@ -90,8 +105,8 @@ fn break_length(bytes: &[u8]) -> usize {
                 1
             }
             // Between two quoted parts; a soft break of quoted-printable.
-            [b'+', ..] if was_quoted => 1,
-            [b'=', b'\n', ..] => 1,
+            [b'+' | b',', ..] if was_quoted => 1,
+            [b'=', b'\n', ..] if soft == SoftBreak::Sign => 1,
             [b'|' | b'>' | b'#' | b'*', ..] if at > 0 => 1,
             [0xe2, 0x94, 0x82 | 0x83, ..] => 3,
             _ => break,
@@ -247,6 +262,25 @@ mod tests {
         numbers.join(between)
     }
 
+    /// As a URL has it.
+    fn escaped(text: &str) -> String {
+        let of = |byte: u8| match byte {
+            b if b.is_ascii_alphanumeric() => char::from(b).to_string(),
+            b => format!("%{b:02X}"),
+        };
+        text.bytes().map(of).collect()
+    }
+
+    #[test]
+    fn a_secret_is_masked_where_its_own_sign_ends_a_line() {
+        let secret = "s3cr3t-Value+w1th/=99chars";
+        let (head, tail) = secret.split_at(secret.find("99").unwrap());
+        let shown = Redactor::new([("KEY", secret)])
+            .redact(&format!("{head}\n{tail}"))
+            .into_owned();
+        assert_eq!(shown, "[secret KEY]");
+    }
+
     #[test]
     fn a_secret_is_masked_however_it_is_wrapped_or_dumped() {
         let (head, tail) = SECRET.split_at(10);
@@ -272,6 +306,11 @@ mod tests {
             format!("\"{head}\\n  {tail}\""),
             format!("> {head}\n> {tail}"),
             format!("{head}''{tail}"),
+            format!("[\"{head}\", \"{tail}\"]"),
+            base64(format!("id:{}", escaped(SECRET)).as_bytes()),
+            base64(format!("{{\"k\":\"{}\"}}", SECRET.replace('-', "\\u002d")).as_bytes()),
+            base64(SECRET.replace('-', "&#45;").as_bytes()),
+            base64(base64(escaped(SECRET).as_bytes()).as_bytes()),
             list(|byte| format!("'{}'", char::from(byte)), ""),
             list(|byte| format!("\\{}", char::from(byte)), ""),
             list(|byte| format!("0x{byte:02x}"), ", "),

@@ -21,7 +21,7 @@ mod views;
 pub use compared::mask_compared;
 pub use keys::open_key;
 pub use members::mask_json;
-pub use names::{holds_secret, looks_secret, may_be_secret};
+pub use names::{holds_secret, is_password, looks_secret, may_be_secret};
 pub use places::{
     AN_ARGUMENT, Found, MARK, URL_PASSWORD, argv_with_blanks, blank_for, first_blank,
     secrets_in_argv, secrets_in_header, secrets_in_text, secrets_in_variable, show_argv, show_url,

@@ -227,8 +227,9 @@ fn is_no_word(part: &str) -> bool {
         || (cases || counted) && part.len() >= LONG_PART
 }
 
-/// The only secrets that people make of a few digits.
-pub(super) fn is_password(name: &str) -> bool {
+/// Whether a name is one of a password: the only secrets that people make of a few digits.
+#[must_use]
+pub fn is_password(name: &str) -> bool {
     words_of(name)
         .iter()
         .any(|word| word.contains("pass") || word == "pwd")

@@ -131,6 +131,20 @@ impl View {
         kept
     }
 
+    /// With its escapes undone, and those that come to light by that. None where it has none.
+    pub(super) fn without_escapes(&self) -> Option<Self> {
+        let mut last: Option<Self> = None;
+        for _ in 0..ROUNDS {
+            let view = last.as_ref().unwrap_or(self);
+            let read = may_escape(&view.bytes).then(|| view.unescaped());
+            match read {
+                Some(read) if read.bytes != view.bytes => last = Some(read.without_controls()),
+                Some(_) | None => break,
+            }
+        }
+        last
+    }
+
     /// With its escapes undone, and those that this makes left.
     fn unescaped(&self) -> Self {
         let mut read = Self::default();
