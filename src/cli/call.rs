@@ -123,7 +123,7 @@ impl RunCall {
         // One that can't be read says so itself when it is due.
         let stray = sources
             .ok()
-            .and_then(|sources| Invalid::stray_variable(&sources, &given));
+            .and_then(|sources| Invalid::stray_variable(&sources, &given, self.project()));
         stray.map_or(Ok(()), Err)
     }
 

@@ -2,14 +2,14 @@
 
 use super::plan_files::{is_stdin, read_source};
 use crate::report::ReportError;
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 use jelly_base::model::{
     ExitCode, HelpProblem, HelpSummary, PlanReport, RunCause, RunReport, SCHEMA_VERSION, Verdict,
 };
 use jelly_base::text::redact::Redactor;
 use jelly_base::text::{did_you_mean, shell_command};
 use jelly_harness::exec::NoSuchFilter;
-use jelly_plan::{Plan, PlanError, PlanSource, ReadError, Variant, load, load_in};
+use jelly_plan::{Plan, PlanError, PlanSource, ReadError, Variant, load_in};
 use serde_json::Value;
 use std::io;
 use std::path::Path;
@@ -82,6 +82,38 @@ pub fn read(
     Ok(plan)
 }
 
+/// The variables that one of the plans has a place for: its own, and of those that are `given`
+/// the ones without which it can't be read.
+///
+/// `None` where a plan can't be read even with all of them.
+pub fn placed_variables(
+    sources: &[PlanSource],
+    given: &IndexMap<String, Value>,
+    project: Option<&Path>,
+) -> Option<IndexSet<String>> {
+    let mut placed = IndexSet::new();
+    for source in sources {
+        let read = |vars: &IndexMap<String, Value>| load_in(source.clone(), vars, project);
+        if let Ok(plan) = read(&IndexMap::new()) {
+            placed.extend(plan.vars.into_keys());
+            continue;
+        }
+        read(given).ok()?;
+        for name in given.keys() {
+            let mut others = given.clone();
+            others.shift_remove(name);
+            match read(&others) {
+                Ok(plan) => {
+                    let own = plan.vars.into_keys();
+                    placed.extend(own.filter(|name| !others.contains_key(name)));
+                }
+                Err(_) => _ = placed.insert(name.clone()),
+            }
+        }
+    }
+    Some(placed)
+}
+
 impl Invalid {
     fn said(kind: InvalidKind, what: String, next: Option<String>) -> Self {
         let found = Found::Said { what, next };
@@ -114,25 +146,22 @@ impl Invalid {
         Self::said(InvalidKind::Call, what, next)
     }
 
-    /// Variables were given that none of the plans has a place for: most
-    /// likely slips.
+    /// A variable was given that none of the plans has a place for: most
+    /// likely a slip.
     ///
-    /// `None` as well where a plan can't do without what was given, since its
-    /// own variables are then not known by themselves.
-    pub fn stray_variable(sources: &[PlanSource], given: &IndexMap<String, Value>) -> Option<Self> {
-        if given.is_empty() {
-            return None;
-        }
-        let mut own = IndexMap::new();
-        for source in sources {
-            own.extend(load(source.clone()).ok()?.vars);
-        }
-        let stray = given.keys().find(|name| !own.contains_key(*name))?;
+    /// `None` as well where a plan can't be read, which says so itself.
+    pub fn stray_variable(
+        sources: &[PlanSource],
+        given: &IndexMap<String, Value>,
+        project: Option<&Path>,
+    ) -> Option<Self> {
+        let known = placed_variables(sources, given, project)?;
+        let stray = given.keys().find(|name| !known.contains(*name))?;
         let who = match sources {
             [one] => format!("{}: the plan has no", one.path.display()),
             _ => "none of the plans has a".to_owned(),
         };
-        let next = did_you_mean(stray, own.keys().map(String::as_str));
+        let next = did_you_mean(stray, known.iter().map(String::as_str));
         let what = format!("{who} variable `{stray}`");
         Some(Self::said(InvalidKind::Call, what, next))
     }

@@ -1,9 +1,8 @@
 //! What a command that runs one plan of a call again repeats of the call.
 
 use super::call::RunCall;
-use super::invalid::{Invalid, read};
+use super::invalid::{placed_variables, read};
 use super::matrix::jobs;
-use indexmap::IndexMap;
 use jelly_harness::exec::Selection;
 use jelly_harness::triage_loop::{CallFlag, CallFlags};
 use jelly_plan::Plan;
@@ -25,19 +24,13 @@ pub fn flags_for(call: &RunCall, plan: &Plan, plan_copy: Option<String>) -> Call
     let vars = call.vars();
     let foreign = foreign_filters(call, plan, &flags);
     let source = std::slice::from_ref(&plan.source);
-    let stray: Vec<&String> = vars
-        .iter()
-        .filter(|(name, value)| {
-            let one = IndexMap::from([((*name).clone(), (*value).clone())]);
-            Invalid::stray_variable(source, &one).is_some()
-        })
-        .map(|(name, _)| name)
-        .collect();
+    let placed = placed_variables(source, &vars, call.project());
+    let is_placed = |name: &str| placed.as_ref().is_none_or(|all| all.contains(name));
     flags.kept.retain(|flag| {
         let value = flag.value.as_deref().unwrap_or_default();
         let name = value.split('=').next().unwrap_or_default();
         let is_foreign = is_filter(flag) && foreign.iter().any(|filter| filter == value);
-        let is_stray = flag.name == "--var" && stray.iter().any(|var| *var == name);
+        let is_stray = flag.name == "--var" && !is_placed(name);
         !is_foreign && !is_stray
     });
     flags

@@ -106,7 +106,7 @@ impl RunCall {
         // Of several plans, each takes what it has a place for.
         if !self.several {
             let source = std::slice::from_ref(&plan.source);
-            if let Some(stray) = Invalid::stray_variable(source, &self.vars()) {
+            if let Some(stray) = Invalid::stray_variable(source, &self.vars(), self.project()) {
                 return Err(stray);
             }
             if let Some(slip) = selection.unmatched(&plan).first() {

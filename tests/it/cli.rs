@@ -404,6 +404,18 @@ fn a_variable_that_the_plan_does_not_know_is_refused() {
         &project.call(&["--var", "wort=x"]).output(),
         &["wort", "word"],
     );
+    // One that can't be read without another one knows its own all the same.
+    project.write("needy.yaml", GREEN.replace("${word}", "${word}${more}"));
+    let call = |vars: &[&str]| {
+        let words = [&["run", "needy.yaml"], vars].concat();
+        project.jelly(&words).output()
+    };
+    let more = ["--var", "more=", "--var", "word=a=b c"];
+    assert_eq!(call(&more).code, Some(0));
+    refused(
+        &call(&["--var", "more=", "--var", "wort=x"]),
+        &["needy.yaml: the plan has no variable `wort`", "word"],
+    );
 }
 
 #[test]
