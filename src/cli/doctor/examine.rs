@@ -298,6 +298,9 @@ impl Examiner<'_> {
             checkup.state = CheckupState::Disabled;
             return checkup;
         }
+        if entry.is_built_in {
+            return checkup;
+        }
         if self.refused.contains(&config.path) {
             let file = shell_path(&config.path.display().to_string());
             checkup.notes.push(format!(

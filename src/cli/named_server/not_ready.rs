@@ -193,6 +193,7 @@ pub fn alone(name: &str, reached: Reached) -> Config {
             name: name.to_owned(),
             place: Place::default(),
             disabled: false,
+            is_built_in: false,
             reached: Some(reached),
             says_sse: None,
             own_limit: None,

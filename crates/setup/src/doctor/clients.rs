@@ -70,6 +70,8 @@ pub(super) struct MemberNames {
     pub cwd: &'static str,
     pub env_file: &'static str,
     pub url: &'static [&'static str],
+    /// What names the URL of a server of the transport of old, where it is another.
+    pub sse_url: Option<&'static str>,
     pub headers: &'static str,
     /// Headers by the variables that hold their values.
     pub header_variables: Option<&'static str>,
@@ -143,6 +145,7 @@ const COMMON: MemberNames = MemberNames {
     cwd: "cwd",
     env_file: "envFile",
     url: &["url", "serverUrl", "httpUrl"],
+    sse_url: None,
     headers: "headers",
     header_variables: None,
     bearer_variable: None,
@@ -427,6 +430,12 @@ pub const CLIENTS: &[ClientFormat] = &[
         client: Client::GeminiCli,
         name: "Gemini CLI",
         syntax: Syntax::JsonWithComments,
+        // Its docs/tools/mcp-server.md: `url` is of SSE.
+        members: &MemberNames {
+            url: &["httpUrl", "url", "serverUrl"],
+            sse_url: Some("url"),
+            ..COMMON
+        },
         variables: VariableSyntax::Shell,
         // gemini-cli, packages/core/src/tools/mcp-client.ts:
         // MCP_DEFAULT_TIMEOUT_MSEC.

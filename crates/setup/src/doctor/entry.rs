@@ -54,6 +54,8 @@ pub struct Entry {
     pub name: String,
     pub place: Place,
     pub disabled: bool,
+    /// A part of the client, or of an extension of it, which nobody else can start.
+    pub is_built_in: bool,
     /// Absent where the entry does not say it, which is a flaw then.
     pub reached: Option<Reached>,
     /// Where its `type` says that it is reached by the transport of old, a stream

@@ -292,6 +292,7 @@ impl Reader<'_> {
             name: name.to_owned(),
             place,
             disabled: false,
+            is_built_in: false,
             reached: None,
             says_sse: server
                 .member("type")
@@ -362,7 +363,7 @@ impl Reader<'_> {
                 if server.member("settings").is_some()
                     || kind.is_some_and(|kind| BUILT_IN.contains(&kind))
                 {
-                    entry.disabled = true;
+                    entry.is_built_in = true;
                     entry
                         .notes
                         .push("an extension of the client starts it, so jelly can't".to_owned());

@@ -107,7 +107,7 @@ fn zed_keeps_them_in_its_settings_in_two_forms() {
     assert_eq!(argv(&config.entries[1]), ["y", "b"]);
     assert!(config.entries[0].disabled);
     let extension = &config.entries[2];
-    assert!(extension.disabled && extension.flaws.is_empty());
+    assert!(extension.is_built_in && !extension.disabled && extension.flaws.is_empty());
     assert_eq!(extension.notes.len(), 1);
 }
 
@@ -355,7 +355,7 @@ fn goose_keeps_extensions_in_yaml_and_some_are_its_own() {
     let [developer, files, far, old] = config.entries.as_slice() else {
         panic!("four servers");
     };
-    assert!(developer.disabled && developer.flaws.is_empty());
+    assert!(developer.is_built_in && !developer.disabled && developer.flaws.is_empty());
     assert_eq!(argv(files), ["npx", "-y", "pkg"]);
     assert_eq!(pairs(files), [("A", "b"), ("N", "1")]);
     assert!(files.notes[0].contains("API_KEY"));

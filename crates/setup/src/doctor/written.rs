@@ -67,6 +67,10 @@ impl ClientFormat {
                 "A server is `{ \"command\": \"…\", \"args\": [\"…\"], \"env\": { \"NAME\": \
                  \"…\" } }`."
             }
+            Client::GeminiCli => {
+                "A server is `{ \"command\": \"…\", \"args\": [\"…\"], \"env\": { \"NAME\": \
+                 \"…\" } }`, or `{ \"httpUrl\": \"https://…\" }`."
+            }
             Client::ClaudeCode => {
                 "A server is `{ \"command\": \"…\", \"args\": [\"…\"], \"env\": { \"NAME\": \
                  \"…\" } }`, or `{ \"type\": \"http\", \"url\": \"https://…\" }`."
@@ -118,9 +122,10 @@ impl ClientFormat {
     }
 
     /// The address of a server, as it is to be pasted.
-    pub(super) fn url(&self, url: &str) -> String {
-        let name = self.members.url.first().copied().unwrap_or("url");
-        self.member(name, &quoted(url))
+    pub(super) fn url(&self, url: &str, is_sse: bool) -> String {
+        let own = self.members.sse_url.filter(|_| is_sse);
+        let name = own.or_else(|| self.members.url.first().copied());
+        self.member(name.unwrap_or("url"), &quoted(url))
     }
 
     /// The same with all that an entry needs to have such a server, which speaks SSE
@@ -134,8 +139,8 @@ impl ClientFormat {
         };
         match kind {
             _ if !self.takes_urls || !is_spoken => self.bridged(url),
-            Some(kind) => self.joined(&[self.member("type", &quoted(kind)), self.url(url)]),
-            None => self.url(url),
+            Some(kind) => self.joined(&[self.member("type", &quoted(kind)), self.url(url, is_sse)]),
+            None => self.url(url, is_sse),
         }
     }
 
@@ -236,5 +241,8 @@ mod tests {
         let bridge = "command = \"jelly\"\nargs = [\"proxy\", \"--url\", \"http://h/mcp\"]";
         assert_eq!(of("Codex", true), bridge);
         assert_eq!(of("Cursor", false), "\"url\": \"http://h/mcp\"");
+        let gemini = |is_sse| of("Gemini CLI", is_sse);
+        assert_eq!(gemini(false), "\"httpUrl\": \"http://h/mcp\"");
+        assert_eq!(gemini(true), "\"type\": \"sse\", \"url\": \"http://h/mcp\"");
     }
 }

@@ -52,6 +52,7 @@ impl Doctor<'_> {
         // In square brackets too, since something is missing.
         // An example with a value in its place.
         let what = found(&SAID[..3], &self.told)
+            .or_else(|| flag_of_usage(self.stderr, &started.words()))
             .or_else(|| argument_in(&USAGE, self.stderr))
             .or_else(|| found(&SAID[3..], &self.told))
             .or_else(|| found(&EXAMPLE, &self.all_said()));
@@ -210,6 +211,26 @@ impl Doctor<'_> {
     }
 }
 
+/// The first flag with a value that a usage asks for, of those that are not there yet.
+fn flag_of_usage(text: &str, words: &[String]) -> Option<String> {
+    static ASKED: LazyPattern =
+        LazyPattern::new(r"\[[^\]\n]*\]|(?P<it>--[A-Za-z][\w-]+)[ =]<[^<>\n]{1,60}>|<");
+    let lower = text.to_ascii_lowercase();
+    let usage = text.get(lower.find("usage:")?..)?.lines().next()?;
+    // What may be left out, and what a flag in front of it takes, is none.
+    let asked = ASKED
+        .captures_iter(usage)
+        .filter(|found| !found[0].starts_with('['));
+    for found in asked {
+        let flag = found.name("it")?.as_str();
+        let is_there = |word: &String| word.split('=').next() == Some(flag);
+        if !words.iter().any(is_there) {
+            return Some(flag.to_owned());
+        }
+    }
+    None
+}
+
 /// The first argument that a usage names.
 fn argument_in(patterns: &[LazyPattern], text: &str) -> Option<String> {
     let is_one = |name: &str| {
@@ -222,4 +243,24 @@ fn argument_in(patterns: &[LazyPattern], text: &str) -> Option<String> {
             .filter_map(|found| Some(found.name("it")?.as_str().to_owned()));
         names.find(|name| is_one(name))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::flag_of_usage;
+
+    #[test]
+    fn a_usage_asks_for_the_first_flag_that_is_not_there() {
+        let flag = |text: &str, words: &[&str]| {
+            let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+            flag_of_usage(text, &words)
+        };
+        let usage = "error\nUsage: srv [--port <n>] --db <path> --key=<key>\nmore --x <y>";
+        assert_eq!(flag(usage, &[]).as_deref(), Some("--db"));
+        assert_eq!(flag(usage, &["--db", "a"]).as_deref(), Some("--key"));
+        assert_eq!(flag(usage, &["--db=a", "--key", "b"]), None);
+        // What stands alone is asked for by itself.
+        assert_eq!(flag("usage: srv <folder> --db <path>", &[]), None);
+        assert_eq!(flag("no word of it: --db <path>", &[]), None);
+    }
 }

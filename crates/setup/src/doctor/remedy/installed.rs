@@ -5,6 +5,7 @@ use super::commands::is_on_pypi;
 use super::entries::Change;
 use super::prescribe::{Doctor, blank};
 use super::steps::Remedy;
+use super::uv_tools;
 use jelly_base::text::WordList;
 use jelly_base::text::shell_word as word;
 use std::path::{Path, PathBuf};
@@ -12,6 +13,10 @@ use std::path::{Path, PathBuf};
 /// What `python -m venv` and its likes put into a folder.
 const OF_AN_ENVIRONMENT: WordList =
     WordList(".gitignore .lock CACHEDIR.TAG bin include lib lib64 man pyvenv.cfg share");
+
+/// And packages into its folder `share`.
+const SHARED: WordList =
+    WordList("applications bash-completion doc fish icons jupyter locale man zsh");
 
 impl Doctor<'_> {
     /// Has a launcher fetch the server that is not installed.
@@ -45,7 +50,8 @@ impl Doctor<'_> {
                 self.context.sight.is_there(&root.join(receipt)) || holds(root, folders)
             };
             if is_kept("uv-receipt.toml", "uv/tools") {
-                return Some(uv_again(&tool));
+                let source = uv_tools::source(self.context.sight, root)?;
+                return Some(format!("uv tool install --force {source}"));
             }
             if is_kept("pipx_metadata.json", "pipx/venvs") {
                 return Some(pipx_again(&tool));
@@ -100,6 +106,20 @@ impl Doctor<'_> {
             && in_place == real(root)
             && names.iter().any(|name| name == "pyvenv.cfg")
             && names.iter().all(|name| OF_AN_ENVIRONMENT.has(name))
+            && sight
+                .names(&root.join("share"))
+                .iter()
+                .all(|name| SHARED.has(name))
+            && !self.is_used_inside(root)
+    }
+
+    /// Whether an argument or a variable of the entry names something in this folder.
+    fn is_used_inside(&self, root: &Path) -> bool {
+        let root = root.to_string_lossy();
+        let started = self.started;
+        let args = started.args.iter();
+        let env = started.env.iter().map(|(_, spot)| spot);
+        args.chain(env).any(|spot| spot.text.contains(&*root))
     }
 
     /// The program that the first line of a script names.
@@ -138,11 +158,11 @@ impl Doctor<'_> {
         let folders = [".local/bin", "uv/tools", "pipx"];
         let mut remedy = Remedy::new();
         if !own.is_empty() && folders.iter().any(|folder| holds(&file, folder)) {
+            // A package may be called otherwise than its program, and another one like it.
             remedy = remedy
-                .say("If uv installed it, have it installed again:")
-                .run(format!("uv tool install {}", word(own)))
-                .say("If pipx did:")
-                .run(pipx_again(&word(own)));
+                .say("If uv or pipx installed it, have that install its package again; these say which that is:")
+                .run("uv tool list".to_owned())
+                .run("pipx list".to_owned());
         }
         let sight = self.context.sight;
         let folder = file.parent().and_then(Path::parent);
@@ -222,10 +242,6 @@ impl Doctor<'_> {
 
 /// Folders of virtual environments, as they are mostly called.
 const ENVIRONMENTS: &[&str] = &[".env", ".venv", "env", "venv"];
-
-fn uv_again(tool: &str) -> String {
-    format!("uv tool install --force {tool}")
-}
 
 fn pipx_again(tool: &str) -> String {
     format!("pipx reinstall {tool}")

@@ -29,6 +29,7 @@ mod sight;
 mod split_words;
 mod steps;
 mod unexecutable;
+mod uv_tools;
 mod variables;
 mod waiting;
 

@@ -6,6 +6,7 @@ use super::prescribe::{Doctor, found};
 use super::python_versions::pip_install;
 use super::pythons::Keeper;
 use super::steps::{Remedy, put_aside};
+use super::uv_tools::from_its_source;
 use jelly_base::text::{LazyPattern, package_to_install, pypi_package, shell_word as word};
 use std::path::{Path, PathBuf};
 
@@ -119,9 +120,12 @@ impl Doctor<'_> {
         let keeper = self.env().and_then(|env| env.keeper());
         let has_pip = !matches!(keeper, Some(Keeper::Plain { has_pip: false, .. }));
         let kept = match keeper {
-            Some(Keeper::UvTool(tool)) => Some((
+            Some(Keeper::UvTool(None)) => {
+                return Some(Remedy::new().say(from_its_source(&word(package?))));
+            }
+            Some(Keeper::UvTool(Some(source))) => Some((
                 "uv",
-                format!("uv tool install --with {} {}", word(package?), word(&tool)),
+                format!("uv tool install --with {} {source}", word(package?)),
             )),
             Some(Keeper::Pipx(tool)) => Some((
                 "pipx",

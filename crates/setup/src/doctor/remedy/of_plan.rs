@@ -39,6 +39,7 @@ pub fn look(diagnosis: &mut Diagnosis, failure: &Failure, server: &PlanServer<'_
         name: failure.server.clone().unwrap_or_default(),
         place: server.place,
         disabled: false,
+        is_built_in: false,
         reached: Some(Reached::Command {
             command: spot(command),
             args: args.iter().map(|arg| spot(arg)).collect(),

@@ -7,6 +7,7 @@ use super::pythons::{
     Env, Frame, Keeper, asked_by_project, frames, module_of, name_of_spec, range_for,
 };
 use super::steps::Remedy;
+use super::uv_tools::from_its_source;
 use crate::doctor::versions::{Version, python_allows, python_least};
 use jelly_base::text::{LazyPattern, shell_word as word};
 use regex::Regex;
@@ -125,10 +126,13 @@ impl Doctor<'_> {
         let others = others.iter().map(|other| format!(" {}", word(other)));
         let others: String = others.collect();
         let (what, line) = match self.env().and_then(|env| env.keeper()) {
-            Some(Keeper::UvTool(name)) => (
+            Some(Keeper::UvTool(None)) => {
+                return Some(Remedy::new().say(from_its_source(&spec)));
+            }
+            Some(Keeper::UvTool(Some(source))) => (
                 "It was installed by uv; have it installed again, with the version that it was \
                  written for:",
-                format!("uv tool install --with {spec} {}", word(&name)),
+                format!("uv tool install --with {spec} {source}"),
             ),
             Some(Keeper::Pipx(name)) => (
                 "It was installed by pipx; have the version put beside it that it was written for:",

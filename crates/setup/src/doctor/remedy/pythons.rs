@@ -2,6 +2,7 @@
 //! what each package asks for by its own metadata.
 
 use super::sight::Sight;
+use super::uv_tools;
 use crate::doctor::versions::{Version, python_least};
 use jelly_base::text::{LazyPattern, close_names};
 use std::path::{Path, PathBuf};
@@ -23,8 +24,8 @@ pub(super) struct Env<'a> {
 /// Who keeps an environment, which says how it is changed.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Keeper {
-    /// `uv tool install NAME`.
-    UvTool(String),
+    /// `uv tool install SOURCE`; none where the source is not known.
+    UvTool(Option<String>),
     /// `pipx install NAME`.
     Pipx(String),
     /// A launcher that makes it anew: it is changed by the launcher's flags.
@@ -171,7 +172,7 @@ impl<'a> Env<'a> {
         let name = root.file_name()?.to_str()?.to_owned();
         let holds = |file: &str| self.sight.is_there(&root.join(file));
         if holds("uv-receipt.toml") {
-            return Some(Keeper::UvTool(name));
+            return Some(Keeper::UvTool(uv_tools::source(self.sight, root)));
         }
         let is_cached = root.iter().any(|part| {
             matches!(

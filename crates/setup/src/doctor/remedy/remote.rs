@@ -48,8 +48,9 @@ pub(super) fn remedy(diagnosis: &Diagnosis, context: &RemedyContext<'_>) -> Opti
         }
         Some(_) | None => url.to_owned(),
     };
+    let is_sse = |url: &str| split(url).1.trim_end_matches('/').ends_with("/sse");
     let write = |remedy: Remedy, what: &str, url: &str| {
-        remedy.write(what, change(format.url(&as_user(url))))
+        remedy.write(what, change(format.url(&as_user(url), is_sse(url))))
     };
     let other_port = || format!("{}{path}", with_blank_port(origin));
     let http = context.failure.http.as_ref();
@@ -58,7 +59,7 @@ pub(super) fn remedy(diagnosis: &Diagnosis, context: &RemedyContext<'_>) -> Opti
         && let Some(location) = http.and_then(|http| http.headers.get("location")?.as_str())
     {
         // What the old one was told is none of the new one's business.
-        let new_url = change(format.url(location));
+        let new_url = change(format.url(location, is_sse(location)));
         let remedy = new.instead_of_all();
         return Some(remedy.write("Write the address that it redirects to,", new_url));
     }

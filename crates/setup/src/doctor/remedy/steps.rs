@@ -11,7 +11,7 @@ use jelly_base::text::shell_word as word;
 /// rules have them all.
 pub const REPLACED_STEPS: WordList = WordList(
     "add-argument allow-install answer-once-by-hand build-project bundle-install \
-     check-package-name check-plan chmod client-for-ci compare-path compare-versions \
+     check-package-name check-plan client-for-ci compare-path compare-versions \
      composer-autoload correct-file-path correct-host create-directory drop-origin find-program \
      give-directory give-script give-url give-value-beforehand install-dependencies \
      install-for-interpreter install-launcher install-locked-versions install-missing-program \

@@ -28,7 +28,7 @@ impl Doctor<'_> {
             let what = "It is a folder; write the program in it that is meant,";
             return Remedy::new()
                 .write(what, started.command(&program))
-                .instead_of(&["make-executable", "chmod"]);
+                .instead_of(&["make-executable"]);
         }
         let is_refused = self.context.failure.spawn_error.is_some();
         if !is_refused || !name.contains('/') || !sight.is_there(&file) {
@@ -61,7 +61,7 @@ impl Doctor<'_> {
             }
             None => remedy,
         };
-        remedy.instead_of(&["make-executable", "chmod"])
+        remedy.instead_of(&["make-executable"])
     }
 
     /// What the first line of a script names, with its own arguments; `env` looks
