@@ -87,7 +87,7 @@ fn fails<'r>(failure: &'r Value, rule: &str) -> &'r Value {
         ),
         (
             &json!("test"),
-            &json!("authorization_failed"),
+            &json!("auth_failed"),
             &json!(format!("authorization/{rule}"))
         ),
         "{failure:#}"

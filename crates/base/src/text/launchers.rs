@@ -77,8 +77,6 @@ pub enum NeededThere<'c> {
 pub fn needed_there<'c>(program: &'c str, args: &[&'c str]) -> Option<NeededThere<'c>> {
     /// What follows these words of Bun and Deno is the script, if it is none of the project's.
     const RUNS: WordList = WordList("run start exec task serve");
-    /// What follows these words of runners is a package that is fetched, wherever that is.
-    const FETCHES: WordList = WordList("x dlx exec tool");
     let is_relative =
         |word: &str| !word.starts_with(['/', '$', '-', '~', '\\']) && !word.contains(':');
     let is_path = |word: &str| {
@@ -126,12 +124,25 @@ pub fn needed_there<'c>(program: &'c str, args: &[&'c str]) -> Option<NeededTher
         return script.map(NeededThere::File);
     }
     let is_elsewhere = || args.iter().any(|word| FOLDER_FLAGS.has(word));
-    let runs_project = (SCRIPT_RUNNERS.has(name) || PROJECT_RUNNERS.has(name))
-        && !args.first().is_some_and(|word| FETCHES.has(word));
+    let runs_project =
+        (SCRIPT_RUNNERS.has(name) || PROJECT_RUNNERS.has(name)) && !fetches(name, args);
     match script {
         Some(script) => Some(NeededThere::File(script)),
         None if runs_project && !is_elsewhere() => Some(NeededThere::ProjectOf(name)),
         None => None,
+    }
+}
+
+/// Whether a runner of projects is asked for a package instead, which it fetches wherever that is.
+/// `bundle exec`, `pnpm exec` and `dotnet tool run` start what the project has.
+fn fetches(name: &str, args: &[&str]) -> bool {
+    let word = args.first().copied().unwrap_or_default();
+    match name {
+        "npm" => matches!(word, "exec" | "x"),
+        "pnpm" | "yarn" => word == "dlx",
+        "bun" => word == "x",
+        "uv" => word == "tool",
+        _ => false,
     }
 }
 
@@ -162,6 +173,10 @@ mod tests {
         for (command, project) in [
             ("npm start", Some("npm")),
             ("uv run depot", Some("uv")),
+            ("bundle exec depot", Some("bundle")),
+            ("pnpm exec depot", Some("pnpm")),
+            ("dotnet tool run depot", Some("dotnet")),
+            ("uv tool run depot", None),
             ("bun run dev", Some("bun")),
             ("uv --directory /srv/depot run depot", None),
             ("node /opt/server.js", None),

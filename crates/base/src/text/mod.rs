@@ -33,7 +33,9 @@ pub use disarm::{Disarmer, Disarming, Notation, disarmed};
 pub use file_name::file_name;
 pub use harmless::{is_blank, is_unseen, sanitize, strip_ansi};
 pub use jsonc::{JsoncError, parse_jsonc, refused_by_strict_json, without_mark};
-pub use modes::{HttpPart, address_words, http_parts, http_variables, listening_line};
+pub use modes::{
+    HttpPart, address_words, http_parts, http_variables, listening_line, listening_ports,
+};
 pub use names::{close_names, did_you_mean};
 pub use numbers::{is_whole, order, read_number, roughly, same};
 pub use order::natural_cmp;

@@ -2,7 +2,7 @@
 //! it listens.
 //!
 //! Main functions: [`http_parts`] and [`http_variables`] for what it is given,
-//! [`listening_line`] for what it says.
+//! [`listening_line`] and [`listening_ports`] for what it says.
 
 use regex::Regex;
 use std::ops::Range;
@@ -120,6 +120,27 @@ pub fn listening_line(text: &str) -> Option<&str> {
     best.map(|(_, line)| line)
 }
 
+/// The lines that say so and name a port, each with that port.
+#[must_use]
+pub fn listening_ports(text: &str) -> Vec<(&str, &str)> {
+    static PORT: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+        compiled(&[
+            r"(?i)(?:\b(?:localhost|\d{1,3}(?:\.\d{1,3}){3})|https?://[\w.-]+|\]|\*):(\d{2,5})\b",
+            r"(?i)\bport:? ?(\d{2,5})\b",
+            r"(?i)\b(?:on|at|via):? :?(\d{2,5})(?:[\s.,;)]|$)",
+        ])
+    });
+    let text = &text[text.ceil_char_boundary(text.len().saturating_sub(LOOKED_AT))..];
+    let lines = text.lines().filter(|line| line.len() <= 1000);
+    lines
+        .filter(|line| grade(line).is_some())
+        .filter_map(|line| {
+            let mut found = PORT.iter().filter_map(|pattern| pattern.captures(line));
+            Some((line.trim(), found.next()?.get(1)?.as_str()))
+        })
+        .collect()
+}
+
 /// How clearly a line says so.
 fn grade(line: &str) -> Option<u8> {
     static SAYS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
@@ -139,7 +160,7 @@ fn grade(line: &str) -> Option<u8> {
     });
     static SIDE: LazyLock<Vec<Regex>> = LazyLock::new(|| {
         compiled(&[
-            r"(?i)\b(?:debugger|debugpy|prometheus|metrics|exporter|dashboard|inspector|viewer|web ?ui|admin|websocket|callback|oauth|redis|postgres\w*|mysql|mongo\w*|upstream|database|telemetry|profiler|dev ?tools)\b|\bwss?://|\bstdio\b[^\n]{0,20}$",
+            r"(?i)\b(?:debugger|debugpy|grpc|workers?|prometheus|metrics|exporter|dashboard|inspector|viewer|web ?ui|admin|websocket|callback|oauth|redis|postgres\w*|mysql|mongo\w*|upstream|database|telemetry|profiler|dev ?tools)\b|\bwss?://|\bstdio\b[^\n]{0,20}$",
             // A template of a logger.
             r"%[sd]",
             r"(?i)\b(?:fail(?:ed|ure)?|cannot|can't|could not|unable|refused|error|not)\b",
@@ -230,7 +251,9 @@ fn is_on(value: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{HttpPart, address_words, http_parts, http_variables, listening_line};
+    use super::{
+        HttpPart, address_words, http_parts, http_variables, listening_line, listening_ports,
+    };
 
     #[test]
     fn what_makes_a_server_of_http_is_found_among_its_arguments() {
@@ -327,5 +350,29 @@ mod tests {
             listening_line(both),
             Some("SSE endpoint: http://localhost:8000/sse")
         );
+    }
+
+    #[test]
+    fn ports_stand_where_it_says_that_it_listens() {
+        for (line, port) in [
+            ("[10:22:31] Listening on port 8000", Some("8000")),
+            (
+                "2026-11-29 22:17:43 INFO Uvicorn running on http://127.0.0.1:33211 (Press)",
+                Some("33211"),
+            ),
+            ("HTTP mode listening at 3333", Some("3333")),
+            ("Now listening on: http://localhost:5000/mcp", Some("5000")),
+            ("Serving HTTP on 127.0.0.1 port 8123 ...", Some("8123")),
+            ("[10:22:31] HTTP server started", None),
+            ("src/server.ts:120 starting http server", None),
+            ("HTTP server started at 10:22:31", None),
+            ("gRPC worker running on 127.0.0.1:9000", None),
+            ("worker pool started on port 9000", None),
+        ] {
+            let found: Vec<&str> = listening_ports(line).iter().map(|it| it.1).collect();
+            assert_eq!(found, port.as_slice(), "{line}");
+        }
+        let two = "Server running on port 8000\nadmin\nServer running on port 8001";
+        assert_eq!(listening_ports(two).len(), 2);
     }
 }

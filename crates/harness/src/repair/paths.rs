@@ -49,6 +49,12 @@ pub(super) fn can_be_created(path: &Path, facts: &Facts<'_>) -> bool {
             .is_some_and(|kind| kind == PathKind::Dir { writable: true })
 }
 
+/// Whether a folder is missed that has to hold a repository of Git: an empty one is none.
+pub(super) fn wants_a_repository(said: &[&str]) -> bool {
+    said.iter()
+        .any(|text| text.to_ascii_lowercase().contains("git repository"))
+}
+
 /// All that the failure says, for looking up paths in it.
 pub(super) fn texts(failure: &Failure) -> Vec<&str> {
     let mut texts: Vec<&str> = Vec::new();

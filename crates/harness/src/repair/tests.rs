@@ -416,6 +416,19 @@ fn secrets_are_not_spelled_out_in_a_rewritten_path() {
 }
 
 #[test]
+fn no_empty_folder_stands_in_for_a_repository() {
+    for path in ["/srv/data", "${workspace}/data"] {
+        let plan = plan(&FILES.replace("/srv/data", path).replace("${name}", "x"));
+        let path = path.replace("${workspace}", PROJECT);
+        for (words, is_mended) in [("folder", true), ("valid Git repository", false)] {
+            let failure = says(&format!("{path} is no {words}, or does not exist"));
+            let found = proposals(&plan, &failure, "missing_directory", &FakeFs::new());
+            assert_eq!(!found.is_empty(), is_mended, "{path}: {words}: {found:?}");
+        }
+    }
+}
+
+#[test]
 fn a_link_that_leads_out_of_the_project_creates_nothing() {
     let text = FILES.replace("/srv/data", "${workspace}/link/data");
     let plan = plan(&text.replace("${name}", "x"));

@@ -38,7 +38,10 @@ pub(super) struct Contradiction {
     /// Rules that say less than the others of their root cause.
     #[serde(default)]
     except: Vec<String>,
+    #[serde(default)]
     pub(super) suspect: bool,
+    #[serde(default)]
+    pub(super) ambiguous: bool,
     pub(super) advice: AdviceText,
 }
 
@@ -75,15 +78,9 @@ impl SeenFact {
             Self::VariableEmpty => variable().is_some_and(str::is_empty),
             // Which address answers 404, the server's settings say.
             Self::NothingSent => {
-                let answer = failure
-                    .tool_result
-                    .as_ref()
-                    .map(|result| result.text.as_str());
-                let is_status = |text: &str| {
-                    let mut words = text.split(|c: char| !c.is_ascii_alphanumeric());
-                    words.any(|word| word == "404")
-                };
-                live::nothing_sent(failure) && !answer.is_some_and(is_status)
+                let answer = failure.tool_result.as_ref();
+                let is_status = answer.is_some_and(|result| result.text.contains("404"));
+                live::nothing_sent(failure) && !is_status
             }
             Self::ArgumentsFit => failure
                 .request

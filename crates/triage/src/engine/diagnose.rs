@@ -394,10 +394,11 @@ impl Engine {
         let (side, ambiguous) = side(rule, facts);
         let contradicted = contradiction(rule, failure, facts.source, &values);
         let suspected = contradicted.is_some_and(|known| known.suspect);
+        let doubted = suspected || contradicted.is_some_and(|known| known.ambiguous);
         let prints = fingerprint::of_facts(facts, &rule.root_cause, evidence.as_ref(), algorithm);
         let text = contradicted.map_or(&rule.advice, |known| &known.advice);
         let mut advice = advice_of((rule, text), facts, evidence.as_ref(), values, audience);
-        let (mut side, mut ambiguous) = (side, ambiguous || suspected);
+        let (mut side, mut ambiguous) = (side, ambiguous || doubted);
         let mut unreached = false;
         let second = self.second_reading(rule, facts, evidence.as_ref(), audience);
         if let Some((other, unanswered)) = second {

@@ -123,8 +123,7 @@ pub(super) fn evidence_of(facts: &Facts<'_>) -> Option<Evidence> {
         return Some(evidence("rpc_error", &format!("{code}{}", error.message)));
     }
     if facts.kept_waiting()
-        && live::listens_elsewhere(f)
-        && let Some((field, line)) = live::told_to_listen(f)
+        && let Some((field, line)) = live::listening_elsewhere(f)
     {
         return Some(evidence(field, line));
     }

@@ -4,7 +4,9 @@
 use super::tables::{built, table};
 use jelly_base::mcp::{Method, Notification};
 use jelly_base::model::{AssertionTarget, Exit, Failure, Outcome, RequestFacts};
-use jelly_base::text::{LazyPattern, http_parts, http_variables, listening_line};
+use jelly_base::text::{
+    LazyPattern, WordList, http_parts, http_variables, listening_line, listening_ports,
+};
 use serde::Deserialize;
 use serde_json::Value;
 use std::net::Ipv4Addr;
@@ -149,6 +151,18 @@ pub(super) fn zero_given(failure: &Failure) -> Option<bool> {
     arguments(failure).map(holds_zero)
 }
 
+/// Whether the answer refuses the model that Python's SDK makes of the tool's own result, which
+/// is called by the tool's name: that of the arguments has another ending, and one that a program
+/// declares has a name of its own.
+pub(super) fn own_result_refused(failure: &Failure) -> bool {
+    static REFUSED: LazyPattern = LazyPattern::new(
+        r"\AError executing tool (\S{1,200}): \d+ validation errors? for (\w{1,200})Output\n",
+    );
+    let text = failure.tool_result.as_ref().map(|result| &*result.text);
+    let found = text.and_then(|text| REFUSED.captures(text));
+    found.is_some_and(|found| found[1] == found[2])
+}
+
 /// Whether a value that the answer refuses, as pydantic shows it behind
 /// `input_value=`, stood in the call's arguments. Of a list or a map, its first
 /// word tells.
@@ -283,16 +297,22 @@ pub(super) fn listens(failure: &Failure) -> bool {
         && told_to_listen(failure).is_some()
 }
 
-/// Where a server says that it listens: the field, and the line.
-pub(super) fn told_to_listen(failure: &Failure) -> Option<(&'static str, &str)> {
+/// What it printed: the field, and the text.
+fn printed(failure: &Failure) -> impl Iterator<Item = (&'static str, &str)> {
     let said = [
         ("stderr", failure.stderr.as_deref()),
         ("stdout", failure.stdout.as_deref()),
     ];
+    let said = said
+        .into_iter()
+        .filter_map(|(field, text)| Some((field, text?)));
     let noise = failure.stdout_noise.iter();
-    said.into_iter()
-        .chain(noise.map(|line| ("stdout_noise", Some(line.as_str()))))
-        .find_map(|(field, text)| Some((field, listening_line(text?)?)))
+    said.chain(noise.map(|line| ("stdout_noise", line.as_str())))
+}
+
+/// Where a server says that it listens: the field, and the line.
+pub(super) fn told_to_listen(failure: &Failure) -> Option<(&'static str, &str)> {
+    printed(failure).find_map(|(field, text)| Some((field, listening_line(text)?)))
 }
 
 /// The port at which a server is reached.
@@ -304,20 +324,35 @@ pub(super) fn own_port(failure: &Failure) -> Option<String> {
     Some(port.to_string())
 }
 
-/// Whether a server that is started and reached at a URL says that it listens, and at no port
-/// but others than that URL's.
-pub(super) fn listens_elsewhere(failure: &Failure) -> bool {
-    static PORT: LazyPattern = LazyPattern::ascii(r"(?::|\bport:? )(\d{2,5})\b");
-    let Some(own) = own_port(failure) else {
-        return false;
+/// Where a server that is started and reached at a URL says that it listens, if that is at no
+/// port of that URL and nobody was there: the field, and the line. Ports of what runs in a
+/// container or on another machine are others' there than here.
+pub(super) fn listening_elsewhere(failure: &Failure) -> Option<(&'static str, &str)> {
+    const CARRIERS: WordList =
+        WordList("docker podman nerdctl finch kubectl oc ssh wsl limactl vagrant devcontainer");
+    let own = own_port(failure)?;
+    let http = failure.http.as_ref()?;
+    let nobody = http.status.is_none() && http.error.as_deref() == Some("connection_refused");
+    let is_carried = |word: &String| {
+        let name = word.rsplit(['/', '\\']).next().unwrap_or(word);
+        CARRIERS.has(name.strip_suffix(".exe").unwrap_or(name))
     };
-    told_to_listen(failure).is_some_and(|(_, line)| {
-        let mut told = PORT
-            .captures_iter(line)
-            .filter_map(|found| found.get(1))
-            .peekable();
-        told.peek().is_some() && told.all(|port| port.as_str() != own)
-    })
+    if !nobody || failure.argv.iter().any(is_carried) {
+        return None;
+    }
+    let told = printed(failure).flat_map(|(field, text)| {
+        let lines = listening_ports(text).into_iter();
+        lines.map(move |(line, port)| (field, line, port))
+    });
+    let mut told = told.peekable();
+    let (field, line, _) = *told.peek()?;
+    told.all(|(_, _, port)| port != own)
+        .then_some((field, line))
+}
+
+/// Whether it says that it listens there.
+pub(super) fn listens_elsewhere(failure: &Failure) -> bool {
+    listening_elsewhere(failure).is_some()
 }
 
 /// Whether a call that was to be cancelled was over by then, or nearly so.

@@ -139,6 +139,8 @@ pub(super) struct When {
     zero_given: Option<bool>,
     /// Whether a value that the answer refuses stood in the call's arguments.
     value_given: Option<bool>,
+    /// The answer refuses the model that Python's SDK makes of the tool's own result.
+    own_result_refused: Option<bool>,
     /// The command was started as another user.
     other_user: Option<bool>,
     /// The stack of a report leads through the reading of settings.
@@ -291,6 +293,7 @@ impl When {
             && is_known(self.method_known, live::method_known)
             && is_known(self.zero_given, live::zero_given)
             && is_known(self.value_given, live::value_given)
+            && is(self.own_result_refused, live::own_result_refused)
             && same(self.other_user, f.user.is_some())
             && self
                 .reads_settings

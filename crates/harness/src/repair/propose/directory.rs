@@ -3,7 +3,7 @@
 
 use crate::repair::args::{PathArgument, named_working_dir, path_arguments};
 use crate::repair::case::{FailureCase, server_target, step_target};
-use crate::repair::paths::{can_be_created, names, normalise, texts};
+use crate::repair::paths::{can_be_created, names, normalise, texts, wants_a_repository};
 use crate::repair::strings::each_string;
 use crate::repair::types::{Facts, Proposal, RepairId};
 use jelly_base::model::PlanIssue;
@@ -21,6 +21,9 @@ fn is_missing(case: &FailureCase<'_>) -> bool {
 pub(super) fn of_server(case: &FailureCase<'_>) -> Option<Proposal> {
     let (server, facts) = (case.server().filter(|_| is_missing(case))?, case.facts);
     let said = texts(case.failure);
+    if wants_a_repository(&said) {
+        return None;
+    }
     let arguments = path_arguments(server, facts);
     let cwd = named_working_dir(server, facts);
     let needed = match (&cwd, server.command()) {

@@ -5,7 +5,7 @@
 use super::prefix::{rewrite, speaks_of};
 use crate::repair::args::{PathArgument, named_working_dir, path_arguments};
 use crate::repair::case::{FailureCase, server_target};
-use crate::repair::paths::{can_be_created, is_inside, names_below, texts};
+use crate::repair::paths::{can_be_created, is_inside, names_below, texts, wants_a_repository};
 use crate::repair::strings::each_string;
 use crate::repair::types::{PathKind, Proposal, RepairId};
 use jelly_base::model::PlanIssue;
@@ -30,6 +30,9 @@ pub(super) fn move_into_project(case: &FailureCase<'_>) -> Option<Proposal> {
         return None;
     }
     let said = texts(case.failure);
+    if wants_a_repository(&said) {
+        return None;
+    }
     let trouble = Trouble::new(case, &said);
     // Without its working directory nothing starts, whatever an argument is then.
     let cwd = named_working_dir(server, facts);

@@ -15,7 +15,7 @@ use std::sync::{LazyLock, OnceLock};
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct IdentifierTable {
-    before_echoes: Vec<String>,
+    before_echoes: BeforeEchoes,
     sentences: Vec<NamingSentence>,
     misleading: Vec<String>,
     errors: Vec<String>,
@@ -27,6 +27,15 @@ struct IdentifierTable {
     of_data: Vec<String>,
     of_settings: Vec<String>,
     keys_of_settings: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BeforeEchoes {
+    words: Vec<String>,
+    of_nothing: Vec<String>,
+    nothing: Vec<String>,
+    failed: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -157,10 +166,19 @@ pub(super) fn is_of_data(asked: &str, key: &str) -> bool {
         && !has(&IDENTIFIERS.keys_of_settings, key)
 }
 
-/// Whether a word stands before what was looked for.
-pub(super) fn is_looked_for(word: &str) -> bool {
-    let mut words = IDENTIFIERS.before_echoes.iter();
-    words.any(|it| word.eq_ignore_ascii_case(it))
+/// Whether the last word of what stands before it says that something was looked for.
+pub(super) fn is_looked_for(before: &str) -> bool {
+    let known = &IDENTIFIERS.before_echoes;
+    let has = |list: &[String], word: &str| list.iter().any(|it| word.eq_ignore_ascii_case(it));
+    let words = || before.split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '\'')));
+    let words = || words().filter(|word| !word.is_empty());
+    let last = words().next_back().unwrap_or_default();
+    let is_of_nothing = || {
+        has(&known.of_nothing, last)
+            && words().any(|word| has(&known.nothing, word))
+            && !words().any(|word| has(&known.failed, word))
+    };
+    has(&known.words, last) || is_of_nothing()
 }
 
 /// Whether a text has the name of an error of an operating system in it.

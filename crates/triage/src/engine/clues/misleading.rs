@@ -257,7 +257,7 @@ impl Echo<'_> {
         let tells = |part: &str| names_an_error(part) || address(part).is_some();
         let is_named = match is_labelled {
             true => self.name == Some(label),
-            false => is_looked_for(label),
+            false => is_looked_for(bare),
         };
         is_named && !tells(before) && !tells(behind)
     }
@@ -397,12 +397,23 @@ mod tests {
                 "connection refused",
             ),
             ("search failed - database is locked", "database is locked"),
+            (
+                "no result for this search, failed with connection refused",
+                "connection refused",
+            ),
+            (
+                "no answer: depot is away with connection refused",
+                "connection refused",
+            ),
         ] {
             assert_eq!(hidden(said, &[echo]), None, "{said}");
         }
         for said in [
             "no notes have connection refused in them",
             "unknown room 9 (note: connection refused)",
+            "No documents found for connection refused",
+            "no notes are about connection refused",
+            "Nothing was found for connection refused.",
         ] {
             assert!(hidden(said, &["connection refused"]).is_some(), "{said}");
         }

@@ -28,16 +28,19 @@ pub(super) fn is_host(name: &str) -> bool {
     if is_node(name) {
         return true;
     }
-    if first.len() == name.len() || !kinds(first).is(WordKinds::HOST) || !has_digit(name) {
+    // Behind a dot is who offers a service of that name: `ec2.eu-west-1.amazonaws.com`.
+    let Some(rest) = name[first.len()..].strip_prefix('-') else {
+        return false;
+    };
+    if !kinds(first).is(WordKinds::HOST) || !has_digit(name) {
         return false;
     }
-    let rest = &name[first.len() + 1..];
     // `ip-6` is none.
     let numbers = rest
         .split(['-', '.'])
         .filter(|part| is_number(part))
         .count();
-    if first == "ip" && numbers < 4 {
+    if matches!(first, "ip" | "ec2") && numbers < 4 {
         return false;
     }
     let of_host = |part: &str| {

@@ -46,7 +46,11 @@ pub(super) fn short_path(path: &str, named: impl Fn(&str) -> String) -> String {
         return format!("<dir>/{of_package}{ends}");
     }
     // Capybara numbers the pictures that it takes of what failed.
-    if parts.contains(&"capybara") && (last.ends_with(".png") || last.ends_with(".html")) {
+    let is_made = |last: &str| last.bytes().filter(u8::is_ascii_digit).count() > 7;
+    if parts.contains(&"capybara")
+        && (last.ends_with(".png") || last.ends_with(".html"))
+        && (parts.contains(&"tmp") || is_made(last))
+    {
         return "<dir>/<id>".to_owned();
     }
     let temporary = (0..parts.len())
