@@ -21,7 +21,8 @@ fn environment(project: &Project, name: &str, requires: &str, keeper: &str) -> V
         format!("Metadata-Version: 2.1\nName: srv\nVersion: 1.0.0\n{requires}\n"),
     );
     if !keeper.is_empty() {
-        project.write(&format!("{name}/{keeper}"), "{}");
+        let receipt = format!("[tool]\nrequirements = [{{ name = \"{name}\" }}]\n");
+        project.write(&format!("{name}/{keeper}"), receipt);
     }
     let folder = project.path(&site).display().to_string();
     let start = project.write(
@@ -318,7 +319,7 @@ fn runtimes_and_tools_that_are_not_meant_or_not_there_are_named() {
         &report,
         "lost",
         "command_not_found",
-        "$ uv tool install --force srv",
+        "uv installed it; install it again by `uv tool install --force` from the source",
     );
     // Printed code is no evidence.
     let coded = &of(&report, "coded")["diagnosis"]["root_cause"];

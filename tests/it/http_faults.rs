@@ -626,6 +626,12 @@ fn a_page_of_a_proxy_is_not_the_servers_code() {
 /// A healthy server with a certificate of its own making, for `name`, and the
 /// authority that signed it, as a file.
 fn secure(name: &str, year: i32, signed: bool) -> (Http, tempfile::NamedTempFile) {
+    let (server, [roots, _]) = secure_with_leaf(name, year, signed);
+    (server, roots)
+}
+
+/// The same, and the server's own certificate behind the authority's.
+fn secure_with_leaf(name: &str, year: i32, signed: bool) -> (Http, [tempfile::NamedTempFile; 2]) {
     use rcgen::{
         BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair, date_time_ymd,
     };
@@ -643,6 +649,8 @@ fn secure(name: &str, year: i32, signed: bool) -> (Http, tempfile::NamedTempFile
     };
     let mut roots = tempfile::NamedTempFile::new().unwrap();
     roots.write_all(authority.pem().as_bytes()).unwrap();
+    let mut leaf = tempfile::NamedTempFile::new().unwrap();
+    leaf.write_all(certificate.pem().as_bytes()).unwrap();
 
     let provider = std::sync::Arc::new(rustls::crypto::ring::default_provider());
     let config = rustls::ServerConfig::builder_with_provider(provider)
@@ -654,7 +662,7 @@ fn secure(name: &str, year: i32, signed: bool) -> (Http, tempfile::NamedTempFile
             rustls::pki_types::PrivateKeyDer::try_from(key.serialize_der()).unwrap(),
         )
         .unwrap();
-    (Http::secure(config), roots)
+    (Http::secure(config), [roots, leaf])
 }
 
 fn securely(server: &Http, roots: &Path) -> Run {
@@ -684,6 +692,19 @@ fn a_certificate_that_is_expired_of_another_name_or_signed_by_nobody() {
         let failure = never_ready(&run, "tls_error");
         assert_eq!(failure["http"]["error"], "tls");
         assert!(failure["message"].to_string().contains(word), "{failure:#}");
+        assert_eq!(server.heard().len(), 0, "it heard something all the same");
+    }
+}
+
+#[test]
+fn a_signed_certificate_that_is_itself_trusted_needs_no_authority() {
+    let (server, [_, leaf]) = secure_with_leaf("localhost", 2200, true);
+    securely(&server, leaf.path()).ends(0, "passed");
+    let (_, [_, other]) = secure_with_leaf("localhost", 2200, true);
+    never_ready(&securely(&server, other.path()), "tls_error");
+    for (name, year) in [("localhost", 2002), ("example.org", 2200)] {
+        let (server, [_, leaf]) = secure_with_leaf(name, year, true);
+        never_ready(&securely(&server, leaf.path()), "tls_error");
         assert_eq!(server.heard().len(), 0, "it heard something all the same");
     }
 }

@@ -58,8 +58,8 @@ fn a_refusal_is_named_by_who_refuses_and_why() {
             407,
             &["proxy-authenticate: Basic realm=\"corp\""][..],
             "",
-            "network/proxy-wants-credentials",
-            &["NO_PROXY"][..],
+            "network/proxy-at-the-url",
+            &["let it answer 401"][..],
         ),
         (
             421,
@@ -263,6 +263,24 @@ fn a_proxy_that_refuses_is_named_with_its_variable_whatever_it_is_asked_by() {
 }
 
 #[test]
+fn a_proxy_that_reaches_nobody_or_is_spoken_to_in_another_way_is_named() {
+    let proxy = always(502, &[], "Bad Gateway");
+    let address = format!("http://127.0.0.1:{}", proxy.port);
+    let url = "http://mcp.example.test/mcp";
+    let run = run_at(url, &[("HTTP_PROXY", &address)]);
+    let words = &["NO_PROXY", "`HTTP_PROXY`", &address, "was not reached"];
+    let failure = named(&run, "network/server-behind-proxy", words);
+    assert_eq!(failure["diagnosis"]["retryable"], true, "{failure:#}");
+
+    let proxy = always(200, &[], "");
+    let address = format!("https://127.0.0.1:{}", proxy.port);
+    let url = "https://mcp.example.test/mcp";
+    let run = run_at(url, &[("HTTPS_PROXY", &address)]);
+    let words = &["`HTTPS_PROXY`", &address, "Write `http://`"];
+    named(&run, "network/proxy-speaks-plain", words);
+}
+
+#[test]
 fn a_proxy_that_jelly_can_not_speak_to_is_not_asked_to_be_started() {
     let address = "socks5://127.0.0.1:1";
     let run = run_at("https://mcp.example.test/mcp", &[("ALL_PROXY", address)]);
@@ -396,9 +414,12 @@ fn a_certificate_that_is_itself_trusted_is_accepted_if_name_and_dates_hold() {
     // Another one of the same name is not.
     let (_, other) = its_own_authority("localhost", 2200, false);
     named(&securely(&server, &other), "network/tls", &[]);
-    for (name, until) in [("example.org", 2200), ("localhost", 2002)] {
+    for (name, until, rule) in [
+        ("example.org", 2200, "network/tls-other-name"),
+        ("localhost", 2002, "network/tls-expired"),
+    ] {
         let (server, own) = its_own_authority(name, until, false);
-        named(&securely(&server, &own), "network/tls", &[]);
+        named(&securely(&server, &own), rule, &[]);
         assert_eq!(server.heard().len(), 0, "it heard something all the same");
     }
 }

@@ -151,16 +151,30 @@ pub(super) fn zero_given(failure: &Failure) -> Option<bool> {
     arguments(failure).map(holds_zero)
 }
 
-/// Whether the answer refuses the model that Python's SDK makes of the tool's own result, which
-/// is called by the tool's name: that of the arguments has another ending, and one that a program
-/// declares has a name of its own.
+/// Whether the answer refuses what the server made of the result: the model that Python's SDK
+/// makes of it, which is called by the tool's name (that of the arguments has another ending, and
+/// one that a program declares has a name of its own), or the result as MCP has it.
 pub(super) fn own_result_refused(failure: &Failure) -> bool {
     static REFUSED: LazyPattern = LazyPattern::new(
         r"\AError executing tool (\S{1,200}): \d+ validation errors? for (\w{1,200})Output\n",
     );
-    let text = failure.tool_result.as_ref().map(|result| &*result.text);
-    let found = text.and_then(|text| REFUSED.captures(text));
-    found.is_some_and(|found| found[1] == found[2])
+    static OF_MCP: LazyPattern = LazyPattern::new(
+        r#"(?m)^\d+ validation errors? for (?:Call\w+|List\w+|Read\w+|Get\w+|Initialize)Result$|"path": \[\s*"(content|contents|messages)",\s*\d+,"#,
+    );
+    let answer = match (&failure.tool_result, &failure.rpc_error) {
+        (Some(result), _) => &result.text,
+        (None, Some(error)) => &error.message,
+        (None, None) => return false,
+    };
+    if let Some(found) = REFUSED.captures(answer) {
+        return found[1] == found[2];
+    }
+    OF_MCP.captures(answer).is_some_and(|found| {
+        let given = arguments(failure).and_then(Value::as_object);
+        let member = found.get(1).map(|member| member.as_str());
+        // An argument may be called so, too.
+        !given.is_some_and(|given| member.is_some_and(|member| given.contains_key(member)))
+    })
 }
 
 /// Whether a value that the answer refuses, as pydantic shows it behind
@@ -168,7 +182,8 @@ pub(super) fn own_result_refused(failure: &Failure) -> bool {
 /// word tells.
 pub(super) fn value_given(failure: &Failure) -> Option<bool> {
     const SHOWN: usize = 64;
-    const NO_VALUES: [&str; 3] = [
+    const NO_VALUES: [&str; 4] = [
+        "Invalid count value: ",
         "could not convert string to float: ",
         "invalid literal for int() with base 10: ",
         "Invalid isoformat string: ",

@@ -139,7 +139,7 @@ pub(super) struct When {
     zero_given: Option<bool>,
     /// Whether a value that the answer refuses stood in the call's arguments.
     value_given: Option<bool>,
-    /// The answer refuses the model that Python's SDK makes of the tool's own result.
+    /// The answer refuses what the server made of the tool's own result.
     own_result_refused: Option<bool>,
     /// The command was started as another user.
     other_user: Option<bool>,

@@ -78,14 +78,19 @@ struct TrustedAsItIs {
     platform: Verifier,
 }
 
-/// Whether only this is wrong: it is the certificate of an authority. Its dates were looked at
-/// before that.
-fn is_of_an_authority(error: &Error) -> bool {
-    matches!(
-        error,
-        Error::InvalidCertificate(CertificateError::Other(other))
-            if format!("{other:?}").contains("CaUsedAsEndEntity")
-    )
+/// Whether only this is wrong: it is the certificate of an authority, or of one that is not
+/// known. Its dates were looked at before that.
+fn has_no_chain(error: &Error) -> bool {
+    match error {
+        // Of its own name it is taken for its issuer, and has not signed itself.
+        Error::InvalidCertificate(
+            CertificateError::UnknownIssuer | CertificateError::BadSignature,
+        ) => true,
+        Error::InvalidCertificate(CertificateError::Other(other)) => {
+            format!("{other:?}").contains("CaUsedAsEndEntity")
+        }
+        _ => false,
+    }
 }
 
 impl ServerCertVerifier for TrustedAsItIs {
@@ -105,7 +110,7 @@ impl ServerCertVerifier for TrustedAsItIs {
             now,
         );
         match judged {
-            Err(error) if is_of_an_authority(&error) => {
+            Err(error) if has_no_chain(&error) => {
                 let trusted = rustls_native_certs::load_native_certs().certs;
                 if !trusted
                     .iter()

@@ -43,6 +43,7 @@ impl Doctor<'_> {
     pub(super) fn without_interpreter(&self, name: &str) -> Remedy {
         let file = self.whole(name);
         let interpreter = self.interpreter_of(&file);
+        let mut is_of_uv = false;
         let again = interpreter.as_deref().and_then(|interpreter| {
             let root = interpreter.parent()?.parent()?;
             let tool = word(root.file_name()?.to_str()?);
@@ -50,6 +51,7 @@ impl Doctor<'_> {
                 self.context.sight.is_there(&root.join(receipt)) || holds(root, folders)
             };
             if is_kept("uv-receipt.toml", "uv/tools") {
+                is_of_uv = true;
                 let source = uv_tools::source(self.context.sight, root)?;
                 return Some(format!("uv tool install --force {source}"));
             }
@@ -79,6 +81,11 @@ impl Doctor<'_> {
                      again:"
                 ))
                 .run(again),
+            None if is_of_uv => Remedy::new().say(format!(
+                "It is there, and {shown} is not. uv installed it; install it again by `uv tool \
+                 install --force` from the source that it came from, which may be another than \
+                 the package of its name."
+            )),
             None => Remedy::new(),
         };
         let what = format!(
