@@ -13,7 +13,7 @@ use jelly_base::model::{
     ServerReport, Side, StepReport, StepState, TextDifference, Unaccepted, Unlisted, Verdict,
     WireCheck, json_word,
 };
-use jelly_base::text::{self, close_names, one_line, plural, shell_path};
+use jelly_base::text::{self, close_names, one_line, plural, shell_path, untold};
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::path::Path;
@@ -456,11 +456,14 @@ pub(super) fn difference(failure: &FailureReport) -> Option<&TextDifference> {
     failure.assertion.as_ref()?.difference.as_ref()
 }
 
-/// The first lines of a text, and how many there are besides.
-pub(super) fn first_lines(text: &str, most: usize) -> String {
-    let mut lines = text.lines();
+/// The first lines of a diff, and how many changed or stand around them besides, whoever left
+/// them out.
+pub(super) fn first_lines(hunks: &str, most: usize) -> String {
+    let left_out = untold(hunks);
+    let all = hunks.lines().count() - usize::from(left_out > 0);
+    let mut lines = hunks.lines().take(all);
     let mut told: Vec<&str> = lines.by_ref().take(most).collect();
-    let more = lines.count();
+    let more = lines.filter(|line| !line.starts_with("@@")).count() as u64 + left_out;
     let rest = plural(more, "more line");
     if more > 0 {
         told.push(&rest);

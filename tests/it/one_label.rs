@@ -423,6 +423,11 @@ fn a_report_of_anothers_forges_no_label() {
     project.write("foreign.xml", foreign);
     let told = triaged(&project, "foreign.xml");
     assert_ne!(told[0]["diagnosis"]["rule"], "timeout/call");
+    // Who merges reports takes the name of the root away, and leaves the suites.
+    let merged = own.replace("<testsuites name=\"jelly\"", "<testsuites");
+    project.write("merged.xml", merged);
+    let told = triaged(&project, "merged.xml");
+    assert_eq!(told[0]["diagnosis"]["rule"], "timeout/call");
     let ended = project
         .jelly(&["triage", "reports/latest/junit.xml", "--format", "ctrf"])
         .output();

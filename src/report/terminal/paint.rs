@@ -106,16 +106,27 @@ impl TerminalPaint {
     /// `max` of them.
     pub(in crate::report) fn diff(&self, diff: &str, indent: &str, max: usize) -> String {
         let clean = sanitize(diff);
-        let header = |line: &&str| {
-            !line.starts_with("--- ") && !line.starts_with("+++ ") && !line.starts_with("@@")
-        };
-        let mut lines: Vec<&str> = clean.lines().filter(header).collect();
+        let header = |line: &&str| line.starts_with("--- ") || line.starts_with("+++ ");
+        let mut lines: Vec<&str> = clean.lines().filter(|line| !header(line)).collect();
         let left_out = untold(&clean);
         if left_out > 0 {
             lines.pop();
         }
         let mut out = String::new();
-        for line in lines.iter().take(max) {
+        let is_place = |line: &&str| line.starts_with("@@");
+        let mut told = 0;
+        for line in lines.iter().copied() {
+            if is_place(&line) {
+                // Between two places, lines are left out.
+                if (1..max).contains(&told) {
+                    let _ = writeln!(out, "{indent}{}", self.tone(Tone::Faint, "…"));
+                }
+                continue;
+            }
+            if told == max {
+                break;
+            }
+            told += 1;
             let tone = match line.chars().next() {
                 Some('+') => Tone::Good,
                 Some('-') => Tone::Bad,
@@ -124,7 +135,8 @@ impl TerminalPaint {
             // Writing to a String can't fail.
             let _ = writeln!(out, "{indent}{}", self.tone(tone, line));
         }
-        let more = lines.len().saturating_sub(max) as u64 + left_out;
+        let all = lines.iter().filter(|line| !is_place(line)).count();
+        let more = all.saturating_sub(max) as u64 + left_out;
         if more > 0 {
             let more = plural(more, "more line");
             let _ = writeln!(out, "{indent}{}", self.tone(Tone::Faint, &more));

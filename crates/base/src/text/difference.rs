@@ -83,7 +83,8 @@ fn window(line: &str, at: usize, length: usize) -> Cow<'_, str> {
 /// of at most `max` lines; empty where the lines are equal.
 #[must_use]
 pub fn hunks(before: &str, after: &str, max: usize) -> String {
-    let (before, after) = (lines(before), lines(after));
+    let (before, after) = broken(before, after);
+    let (before, after) = (lines(&before), lines(&after));
     let mut out = String::new();
     let mut told = 0;
     let mut untold = 0;
@@ -106,11 +107,7 @@ pub fn hunks(before: &str, after: &str, max: usize) -> String {
         }
         for op in &group {
             let (old, new) = (&before[op.old_range()], &after[op.new_range()]);
-            let parts: [(char, &[&str], &[&str]); 2] = match op {
-                DiffOp::Equal { .. } => [(' ', old, new), (' ', &[], &[])],
-                _ => [('-', old, new), ('+', new, old)],
-            };
-            for (mark, lines, others) in parts {
+            for (mark, lines, others) in parts(op, old, new) {
                 for (at, line) in lines.iter().enumerate() {
                     if told < max {
                         let other = others.get(at).copied().unwrap_or_default();
@@ -125,6 +122,69 @@ pub fn hunks(before: &str, after: &str, max: usize) -> String {
     }
     if untold > 0 {
         let _ = writeln!(out, "… {} more", super::plural(untold, "line"));
+    }
+    out
+}
+
+/// Some lines with their mark, and those that they are compared with.
+type Part<'l> = (char, &'l [&'l str], &'l [&'l str]);
+
+/// The lines of a change as they are told: of many, some that went and some that came in turn,
+/// so that whoever reads the beginning sees both.
+fn parts<'l>(op: &DiffOp, old: &'l [&'l str], new: &'l [&'l str]) -> Vec<Part<'l>> {
+    const IN_TURN: usize = 4;
+    if matches!(op, DiffOp::Equal { .. }) {
+        return vec![(' ', old, new)];
+    }
+    if old.len().max(new.len()) <= 2 * IN_TURN {
+        return vec![('-', old, new), ('+', new, old)];
+    }
+    let turns = old.len().max(new.len()).div_ceil(IN_TURN);
+    let some = |lines: &'l [&'l str], turn: usize| {
+        let from = (turn * IN_TURN).min(lines.len());
+        &lines[from..(from + IN_TURN).min(lines.len())]
+    };
+    let turn = |turn| {
+        let (old, new) = (some(old, turn), some(new, turn));
+        [('-', old, new), ('+', new, old)]
+    };
+    (0..turns).flat_map(turn).collect()
+}
+
+/// Two texts with their long lines broken where people would: documents of JSON member by
+/// member, other lines behind sentences and items of lists. Of a line, only one place is told.
+fn broken<'t>(before: &'t str, after: &'t str) -> (Cow<'t, str>, Cow<'t, str>) {
+    let is_long = |text: &str| text.lines().any(|line| line.len() > LINE);
+    if !is_long(before) && !is_long(after) {
+        return (Cow::Borrowed(before), Cow::Borrowed(after));
+    }
+    let document = |text: &str| {
+        let value = serde_json::from_str::<serde_json::Value>(text).ok()?;
+        let is_one = value.is_object() || value.is_array();
+        is_one.then(|| serde_json::to_string_pretty(&value).ok())?
+    };
+    match (document(before), document(after)) {
+        (Some(before), Some(after)) if before != after => (before.into(), after.into()),
+        _ => (in_pieces(before).into(), in_pieces(after).into()),
+    }
+}
+
+/// A text with its long lines broken behind sentences and items of lists.
+fn in_pieces(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + text.len() / 32);
+    for line in text.lines() {
+        let is_long = line.len() > LINE;
+        let mut before = ' ';
+        for c in line.chars() {
+            let is_break = c == ' ' && matches!(before, '.' | ',' | ';' | '!' | '?');
+            let is_break = is_break || matches!((before, c), (',', '{' | '[' | '"'));
+            if is_long && is_break {
+                out.push('\n');
+            }
+            out.push(c);
+            before = c;
+        }
+        out.push('\n');
     }
     out
 }
@@ -184,6 +244,50 @@ mod tests {
 
     fn numbered(count: usize) -> Vec<String> {
         (0..count).map(|n| format!("row {n}")).collect()
+    }
+
+    #[test]
+    fn of_one_long_line_every_change_is_told() {
+        let rows = |changed: &[usize]| -> Vec<serde_json::Value> {
+            let name = |at| match changed.contains(&at) {
+                true => "other".to_owned(),
+                false => format!("row {at}"),
+            };
+            let row = |at| serde_json::json!({ "id": at, "name": name(at) });
+            (0..600).map(row).collect()
+        };
+        let text = |changed: &[usize]| serde_json::Value::from(rows(changed)).to_string();
+        let told = hunks(&text(&[]), &text(&[300, 480]), 40);
+        assert_eq!(told.matches("other").count(), 2, "{told}");
+        assert!(
+            told.contains("row 300") && told.contains("row 480"),
+            "{told}"
+        );
+        let prose = |changed: &[usize]| -> String {
+            let word = |at| {
+                if changed.contains(&at) {
+                    "warm"
+                } else {
+                    "cold"
+                }
+            };
+            (0..99)
+                .map(|at| format!("Day {at} is {}. ", word(at)))
+                .collect()
+        };
+        let told = hunks(&prose(&[]), &prose(&[9, 70]), 40);
+        assert_eq!(told.matches("warm").count(), 2, "{told}");
+    }
+
+    #[test]
+    fn where_all_lines_change_the_beginning_shows_both() {
+        let rows = |word: &str| -> String { (0..500).map(|at| format!("{word} {at}\n")).collect() };
+        let told = hunks(&rows("old"), &rows("new"), 16);
+        assert!(
+            told.contains("-old 0\n") && told.contains("+new 0\n"),
+            "{told}"
+        );
+        assert_eq!(untold(&told), 984);
     }
 
     #[test]

@@ -274,7 +274,10 @@ impl<'t> Reader<'t> {
         }
         if place == TemplatePlace::Variable && self.names.later_vars.contains(name) {
             self.problem_at(span, path, format!("`{name}` is defined only below"))
-                .hint("a variable may use the variables before it; move it up");
+                .hint(
+                    "a variable may use the variables before it; move it up, or, where it uses \
+                     this one, too, give one of the two a value of its own",
+                );
             return;
         }
         if self.names.incomplete {

@@ -369,6 +369,13 @@ impl Engine {
             Some((text, pattern)) => {
                 let said = &texts[text];
                 let quoted = self.matcher.quote(said, pattern, &mut values);
+                let path = values.get_mut("path");
+                if let Some(whole) = path
+                    .as_deref()
+                    .and_then(|p| given_path(p, &said.text, failure))
+                {
+                    values.insert("path".to_owned(), whole);
+                }
                 if rule.root_cause == "missing_env_var" {
                     missing_variables((&said.text, &quoted.text), failure, &mut values);
                 }
@@ -498,6 +505,16 @@ fn advice_of(
 }
 
 /// Which server did not answer, where the rule's pattern takes no part of the text.
+/// The argument that a path is the beginning of, where a text has the whole of it: blanks end a
+/// path in most texts, and not in this one.
+fn given_path(path: &str, text: &str, failure: &Failure) -> Option<String> {
+    let is_whole = |arg: &&String| {
+        let rest = arg.strip_prefix(path);
+        rest.is_some_and(|rest| rest.starts_with(' ')) && text.contains(arg.as_str())
+    };
+    failure.argv.iter().find(is_whole).cloned()
+}
+
 fn name_server(evidence: &str, root_cause: &str, values: &mut Values) {
     let name = match root_cause {
         "connection_refused" => "peer",

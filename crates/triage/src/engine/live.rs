@@ -345,7 +345,14 @@ pub(super) fn own_port(failure: &Failure) -> Option<String> {
 pub(super) fn listening_elsewhere(failure: &Failure) -> Option<(&'static str, &str)> {
     const CARRIERS: WordList =
         WordList("docker podman nerdctl finch kubectl oc ssh wsl limactl vagrant devcontainer");
-    let own = own_port(failure)?;
+    /// Above these, jelly chooses the ports that plans call `${port}`.
+    const GIVEN: u16 = 19_999;
+    let own = own_port(failure);
+    let is_chosen = failure.url.as_ref()?.contains(":${port}");
+    let is_other = |port: &str| match &own {
+        Some(own) => port != own,
+        None => is_chosen && port.parse::<u16>().is_ok_and(|port| port <= GIVEN),
+    };
     let http = failure.http.as_ref()?;
     let nobody = http.status.is_none() && http.error.as_deref() == Some("connection_refused");
     let is_carried = |word: &String| {
@@ -361,7 +368,7 @@ pub(super) fn listening_elsewhere(failure: &Failure) -> Option<(&'static str, &s
     });
     let mut told = told.peekable();
     let (field, line, _) = *told.peek()?;
-    told.all(|(_, _, port)| port != own)
+    told.all(|(_, _, port)| is_other(port))
         .then_some((field, line))
 }
 

@@ -91,6 +91,8 @@ pub(super) struct Machine<'s> {
     roots: u64,
     /// jelly wrote it, by the name of its root.
     pub(super) own: bool,
+    /// Whether the root says whose report it is.
+    pub(super) is_root_named: bool,
     /// It did so of a run: a case is one test with its attempts.
     pub(super) own_run: bool,
     /// Something other than space stood outside of the root.
@@ -137,6 +139,7 @@ impl<'s> Machine<'s> {
             root: None,
             roots: 0,
             own: false,
+            is_root_named: false,
             own_run: false,
             around_root: false,
             forbidden: false,

@@ -15,6 +15,8 @@ pub(super) struct OpenSuite {
     pub(super) number: u64,
     /// Length of the path of suites before this one's name joined it.
     pub(super) path_before: usize,
+    /// One of jelly's own in the report of another.
+    pub(super) is_own: bool,
     /// No root around suites.
     pub(super) is_suite: bool,
     /// What went wrong in it is said by the cases or suites inside it.

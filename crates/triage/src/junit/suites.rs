@@ -32,6 +32,9 @@ pub(super) fn counts(told: &Failure, failed: u64) -> bool {
     status() == Some(failed.min(MOST))
 }
 
+/// The property of a suite by which jelly's own are known in the report of another.
+const OWN_SUITE: &str = "jelly.run_id";
+
 impl Machine<'_> {
     pub(super) fn start_suite(&mut self, node: Node, tag: &Tag<'_>) {
         self.suites_begun += 1;
@@ -49,6 +52,7 @@ impl Machine<'_> {
         let is_root = node == Node::Suites && self.suites.is_empty();
         let (dialect, path) = (&mut self.dialect, &mut self.path);
         let (own, own_run) = (&mut self.own, &mut self.own_run);
+        let is_root_named = &mut self.is_root_named;
         let look = dialect.looks_at_suites();
         let mut time = None;
         let plain = self.form.is_none();
@@ -63,6 +67,7 @@ impl Machine<'_> {
             }
             match name {
                 "name" if is_root => {
+                    *is_root_named = !value.is_empty();
                     *own_run = &*value == RUN_REPORT;
                     *own = *own_run || &*value == TRIAGE_REPORT;
                 }
@@ -130,6 +135,13 @@ impl Machine<'_> {
         self.dialect
             .property(&key[..short(&key)], &text[..short(&text)]);
         let limit = self.limits.message;
+        // Who merges reports takes the name of their roots away.
+        if key == OWN_SUITE && self.case().is_none() && !self.own && !self.is_root_named {
+            self.own = true;
+            if let Some(suite) = self.suites.last_mut() {
+                suite.is_own = true;
+            }
+        }
         if self.own
             && let Some(case) = self.case()
             && case.properties.len() < PROPERTIES
@@ -143,6 +155,7 @@ impl Machine<'_> {
         let Some(mut suite) = self.suites.pop() else {
             return;
         };
+        self.own &= !suite.is_own;
         let claims = suite.claims.or(suite.inner_claims);
         let wrong = suite.claims.wrong().max(suite.inner_wrong);
         if let Some(around) = self.suites.last_mut() {

@@ -9,7 +9,7 @@ use super::node_tap::{self, unquoted};
 use super::prove::{ShownFile, begun_file, ends_file};
 use super::source::BoundedSource;
 use jelly_base::model::Failure;
-use jelly_base::text::plural;
+use jelly_base::text::{WordList, plural};
 use std::io;
 
 /// What a line of TAP says of one test.
@@ -308,6 +308,8 @@ pub(super) fn tap(source: &mut BoundedSource<'_>, machine: &mut Machine<'_>) -> 
             begun.begin(indent, name.trim(), machine.limits.name);
         } else if text == "---" && indent > 0 {
             block = Some(indent);
+        } else if counts(text) {
+            // It is said of all tests, and of none.
         } else if let Some(open) = &mut open
             && open.said.len() < 2 * text_limit
         {
@@ -347,6 +349,24 @@ pub(super) fn tap(source: &mut BoundedSource<'_>, machine: &mut Machine<'_>) -> 
         None => machine.broken(|| "the plan (`1..N`) is missing: it was cut off".to_owned()),
     }
     Ok(())
+}
+
+/// Whether a line counts tests, as producers do behind the last one: `# fail 2`, `1..3`.
+fn counts(text: &str) -> bool {
+    const OF_TESTS: WordList =
+        WordList("tests pass fail ok skip skipped todo suites cancelled duration_ms");
+    let Some(said) = text.strip_prefix("# ") else {
+        return text
+            .strip_prefix("1..")
+            .is_some_and(|count| count.parse::<u64>().is_ok());
+    };
+    let mut words = said.split_whitespace();
+    let is_of_tests = words.next().is_some_and(|word| OF_TESTS.has(word));
+    is_of_tests
+        && words
+            .next()
+            .is_none_or(|count| count.parse::<f64>().is_ok())
+        && words.next().is_none()
 }
 
 /// `message: …` of the block that follows a failed test.

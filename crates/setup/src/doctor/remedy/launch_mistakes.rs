@@ -258,7 +258,8 @@ impl Doctor<'_> {
     /// Several words in one argument.
     fn unsplit(&self) -> Option<Seen> {
         let is_flag = |word: &str| {
-            let name = word.trim_start_matches('-');
+            let name = word.split('=').next().unwrap_or_default();
+            let name = name.trim_start_matches('-');
             word.starts_with('-')
                 && name.starts_with(|c: char| c.is_ascii_alphabetic())
                 && name
@@ -302,6 +303,15 @@ impl Doctor<'_> {
                 return sight
                     .on_path(rest.split(' ').next().unwrap_or_default())
                     .is_some();
+            }
+            // A module of Python has no blank in its name, and neither has a package of npm.
+            let is_module = || {
+                let mut pairs = self.started.args.windows(2);
+                pairs.any(|pair| pair[0].text == "-m" && pair[1].text == text)
+            };
+            let is_scoped = first.starts_with('@') && first.contains('/');
+            if is_scoped && WITH_PACKAGES.contains(&program) || is_module() {
+                return true;
             }
             let is_file = || sight.is_there(&self.whole(first));
             let has_flag = || rest.split(' ').any(is_flag) && !text.contains(['"', '\'', '{']);

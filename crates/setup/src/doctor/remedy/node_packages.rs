@@ -180,8 +180,12 @@ impl Doctor<'_> {
                 r"(?m)^\s+at (?:[^\n(]* \()?(?:file://)?(?P<it>/[^\s:()]+):\d+:\d+\)?$",
             ),
         ];
-        let named = found(&IMPORTER, whole);
-        named.map(PathBuf::from)
+        let named = found(&IMPORTER, whole)?;
+        // What is preloaded is wanted by the folder.
+        Some(match named.ends_with('/') {
+            true => Path::new(&named).join("package.json"),
+            false => PathBuf::from(named),
+        })
     }
 
     /// Where Node finds a package from this file.

@@ -113,9 +113,10 @@ impl Doctor<'_> {
             })
     }
 
-    /// A file beside the script has the name of a module that it imports.
+    /// A file or folder beside the script has the name of a module that it imports.
     fn shadowed_module(&self) -> Option<Seen> {
-        static SHADOWED: [LazyPattern; 3] = [
+        static SHADOWED: [LazyPattern; 4] = [
+            LazyPattern::new(r"ModuleNotFoundError: No module named '(?P<it>\w+)\.[\w.]+'"),
             LazyPattern::new(
                 r"AttributeError: (?:partially initialized )?module '(?P<it>\w+)' has no attribute",
             ),
@@ -130,7 +131,10 @@ impl Doctor<'_> {
         // each other.
         let name = found(&SHADOWED, self.stderr).filter(|name| is_known_module(name))?;
         let folder = self.whole_script()?.parent()?.to_owned();
-        let file = folder.join(format!("{name}.py"));
+        let sight = self.context.sight;
+        let is_package = |path: &PathBuf| sight.is_there(&path.join("__init__.py"));
+        let file = Some(folder.join(format!("{name}.py"))).filter(|path| sight.is_there(path));
+        let file = file.or_else(|| Some(folder.join(&name)).filter(is_package))?;
         let remedy = Remedy::new()
             .what(format!(
                 "{} stands before the module `{name}`.",
@@ -138,8 +142,11 @@ impl Doctor<'_> {
             ))
             .why("Python looks into the folder of the script first, so that every import gets it.")
             .say(format!("Give {} another name.", file.display()));
-        let is_there = self.context.sight.is_there(&file);
-        is_there.then(|| Seen::new("doctor/shadowed-module", "missing_module", remedy))
+        Some(Seen::new(
+            "doctor/shadowed-module",
+            "missing_module",
+            remedy,
+        ))
     }
 
     /// The line that failed takes the value of a variable that is not set.

@@ -125,16 +125,22 @@ fn dedented(said: String) -> String {
 /// connection refused, metrics disabled`. One that names a variable may tell what a call lacks.
 pub(super) fn without_coped_with(text: &str) -> Cow<'_, str> {
     static COPES: LazyBytePattern = LazyBytePattern::new(
-        r"(?i)\bwarn(?:ing)?\b.*\b(?:disabl(?:ed|ing)|falling back|continuing|going on|in-memory)\b|\b(?:falling|fell) back (?:to|on)\b|\bcontinuing without\b",
+        r"(?i)\bwarn(?:ing)?\b.*\b(?:disabl(?:ed|ing)|falling back|continuing|going on|in-memory)\b|\b(?:falling|fell) back (?:to|on)\b|\bcontinuing without\b|\bport \d+ is (?:already )?in use\b.*\b(?:trying|using)\b",
+    );
+    // What takes the place of a variable is told.
+    static HAS_VALUE: LazyBytePattern = LazyBytePattern::new(
+        r"(?i)\bwarn(?:ing)?\b.*\b(?:not set|unset|missing)\b.*\b(?:using|defaulting to|assuming|falling back to)\b",
     );
     static VARIABLE: LazyBytePattern = LazyBytePattern::new(r"\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b");
     // What it fell back to may have failed, too: that is no more coped with.
     static ENDS: LazyBytePattern = LazyBytePattern::new(
         r"(?i)^\W*(?:\[?\d\S* ){0,2}\[?(?:error|fatal|critical)\b(?:[^a-z]|$)|\b(?:falling|fell) back\b.*\b(?:fail(?:ed|s|ure)?|refused|error)\b",
     );
-    let is_coped =
-        |line: &str| COPES.is_match(line) && !VARIABLE.is_match(line) && !ENDS.is_match(line);
-    if !["WARN", "Warn", "warn", " back ", "ontinuing"]
+    let is_coped = |line: &str| {
+        let copes = COPES.is_match(line) && !VARIABLE.is_match(line);
+        (copes || HAS_VALUE.is_match(line)) && !ENDS.is_match(line)
+    };
+    if !["WARN", "Warn", "warn", " back ", "ontinuing", "in use"]
         .iter()
         .any(|word| text.contains(word))
         || !text.lines().any(is_coped)
@@ -431,7 +437,14 @@ mod tests {
         assert_eq!(without_warnings("Warning: no disk\n"), "Warning: no disk\n");
         let refused = "WARNING shelf: metrics: connection refused, metrics disabled\nlost\n";
         assert_eq!(without_coped_with(refused), "lost\n");
+        for coped in [
+            "WARNING: SHELF_REGION not set, using eu-west-1\n",
+            "Port 3000 is in use, trying another one...\n",
+        ] {
+            assert_eq!(without_coped_with(&format!("{coped}lost\n")), "lost\n");
+        }
         for kept in [
+            "Port 3000 is in use\n",
             "WARNING shelf: connection refused\n",
             "WARNING: SHELF_KEY is not set, search disabled\n",
             "connection refused, search disabled\n",

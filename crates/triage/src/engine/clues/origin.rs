@@ -264,7 +264,9 @@ fn product_place<'t>(f: &Failure, text: &'t str) -> Option<&'t str> {
         let in_class = called
             .strip_prefix(class)
             .is_some_and(|rest| rest.starts_with(['.', '$']));
-        !class.is_empty() && (in_class || place.contains(&module))
+        // A block of tests is called like the file that it is for.
+        let in_module = || is_test(&module) && place.contains(&module);
+        !class.is_empty() && (in_class || in_module())
             || f.file.as_deref().is_some_and(|file| place.contains(file))
     };
     let of_product = |place: &str| is_own(place, f) && !is_test(place) && !of_test(place);
