@@ -13,7 +13,7 @@ use jelly_base::model::{
 use jelly_base::text::one_line;
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 /// Bytes of a finding on one line.
 const LINE: usize = 1000;
@@ -205,12 +205,6 @@ fn own(root_cause: &str, rule: &str) -> Diagnosis {
 /// Of a triage: its failures, and the reports that can't be relied on.
 #[must_use]
 pub fn of_triage(report: &TriageReport) -> Findings<'_> {
-    let mut stacks: HashMap<usize, &str> = HashMap::new();
-    for cluster in &report.clusters {
-        if let (Some(at), Some(first)) = (&cluster.at, cluster.victims.first()) {
-            stacks.insert(*first, at);
-        }
-    }
     let refused = report.counted_reports().filter_map(|summary| {
         let case = super::cases::refused_case(summary)?;
         let problem = case.failures.into_iter().next()?.message?;
@@ -240,7 +234,8 @@ pub fn of_triage(report: &TriageReport) -> Findings<'_> {
     };
     let failures = report.failures.iter().enumerate();
     let failures = failures.map(|(at, failure)| {
-        let mut finding = of_test(&failure, stacks.get(&at).copied());
+        let in_stack = report.places.get(&at).map(String::as_str);
+        let mut finding = of_test(&failure, in_stack);
         finding.is_error &= !is_known(&failure);
         finding
     });

@@ -5,6 +5,7 @@ use jelly_base::model::{
     Health, HealthState, Recurrence, ReportSummary, RetryPlan, SCHEMA_VERSION, Side, TriageReport,
     TriagedFailure, Verdict,
 };
+use std::collections::HashMap;
 
 fn advice(what: &str, fix: &[&str]) -> Advice {
     Advice {
@@ -157,6 +158,7 @@ pub(in crate::report) fn outage() -> TriageReport {
         ],
         failures,
         clusters,
+        places: HashMap::new(),
         fixed: vec![FixedTest {
             suite: "shop".into(),
             classname: "shop.OrderTest".into(),
@@ -198,6 +200,7 @@ pub(in crate::report) fn unreadable() -> TriageReport {
         ],
         failures: Failures::default(),
         clusters: Vec::new(),
+        places: HashMap::new(),
         fixed: Vec::new(),
         retry: RetryPlan::default(),
         known: Vec::new(),

@@ -516,3 +516,27 @@ fn advice_names_the_package_manager_of_the_project() {
         assert!(advice.contains(wanted), "{advice}");
     }
 }
+
+#[test]
+fn each_failure_of_a_cause_has_the_line_of_its_own_stack() {
+    let project = Project::empty();
+    let case = |line: u32| {
+        format!(
+            "<testcase classname=\"tests.test_cart\" name=\"test_{line}\"><failure message=\"assert 4 == 5\" \
+             type=\"AssertionError\">Traceback (most recent call last):\n  File \"/home/r/proj/tests/test_cart.py\", \
+             line {line}, in test_{line}\n    assert total == 5\nAssertionError: assert 4 == 5\n</failure></testcase>"
+        )
+    };
+    let cases: String = [10, 20, 30].map(case).concat();
+    let all = format!("<testsuites><testsuite name=\"pytest\">{cases}</testsuite></testsuites>");
+    project.write("junit.xml", all);
+    triage(&project, &["junit.xml", "--report", "sarif=out.sarif"]);
+    let told: Value = serde_json::from_str(&project.read("out.sarif")).unwrap();
+    let results = told["runs"][0]["results"].as_array().unwrap();
+    let lines = results.iter().map(|result| {
+        let place = &result["locations"][0]["physicalLocation"];
+        place["region"]["startLine"].as_u64()
+    });
+    let lines: Vec<_> = lines.collect();
+    assert_eq!(lines, [Some(10), Some(20), Some(30)], "{told:#}");
+}

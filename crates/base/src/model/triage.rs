@@ -25,6 +25,11 @@ pub struct TriageReport {
     pub failures: Failures,
     /// By number of victims, most first.
     pub clusters: Vec<Cluster>,
+    /// By place in `failures`, the line of the project at which one failed, where its stack tells
+    /// it; of some thousands.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub places: std::collections::HashMap<usize, String>,
     /// Tests that failed before and do not any more; only with a baseline or
     /// a history.
     #[serde(default)]

@@ -130,6 +130,11 @@ pub fn account(mut parts: Vec<ReportPart>, mut before: Before, terms: Terms) -> 
     for cluster in &mut clusters {
         cluster.at = failed_at.get(&cluster.fingerprint).cloned();
     }
+    let places = failures.iter().enumerate().filter_map(|(at, failure)| {
+        let place = failed_at.get(failure.test_fingerprint)?;
+        Some((at, place.clone()))
+    });
+    let places = places.collect();
     for consequence in consequences {
         failures.excuse(consequence.failure, consequence.is_retryable);
     }
@@ -146,6 +151,7 @@ pub fn account(mut parts: Vec<ReportPart>, mut before: Before, terms: Terms) -> 
         reports,
         failures,
         clusters,
+        places,
         fixed,
         retry,
         known: Vec::new(),
@@ -212,6 +218,7 @@ pub(super) fn bare(reports: Vec<ReportSummary>, failures: Failures) -> TriageRep
         reports,
         failures,
         clusters: Vec::new(),
+        places: HashMap::new(),
         fixed: Vec::new(),
         retry: RetryPlan::default(),
         known: Vec::new(),

@@ -31,7 +31,7 @@ const MATCHER_LINES: usize = 16;
 const CAUSES_OF_A_CASE: usize = 8;
 
 /// Causes of a report of which a place is kept.
-const PLACES: usize = 1000;
+const PLACES: usize = 4000;
 
 /// What Vitest puts between the titles of suites and tests.
 const BELOW: &str = " > ";
@@ -57,7 +57,7 @@ pub struct Collector<'e> {
     places: HashMap<u64, Range<usize>>,
     /// By case, what failures tell of their tests where the report does not.
     told: HashMap<u64, Hint>,
-    /// By fingerprint, where its first victim failed.
+    /// By fingerprint, of a cause as of a test, where its first victim failed.
     failed_at: HashMap<String, String>,
     mentions: Mentions,
 }
@@ -146,15 +146,17 @@ impl<'e> Collector<'e> {
         }
     }
 
-    /// The line of the project at which the first victim of a cause failed, as
-    /// its stack tells it.
+    /// The line of the project at which a failure failed, as its stack tells it.
     fn remember_place(&mut self, failure: &Failure, diagnosis: &Diagnosis) {
+        let is_new = !self.failed_at.contains_key(&diagnosis.test_fingerprint);
         if self.failed_at.len() < PLACES
-            && !self.failed_at.contains_key(&diagnosis.fingerprint)
+            && is_new
             && let Some(place) = failing_line(failure)
         {
-            let cause = diagnosis.fingerprint.clone();
-            self.failed_at.insert(cause, place);
+            let (cause, test) = (&diagnosis.fingerprint, &diagnosis.test_fingerprint);
+            let of_cause = self.failed_at.entry(cause.clone());
+            of_cause.or_insert_with(|| place.clone());
+            self.failed_at.insert(test.clone(), place);
         }
     }
 
