@@ -232,11 +232,16 @@ pub fn of_triage(report: &TriageReport) -> Findings<'_> {
         let test = (!known.is_empty()).then(|| reported_test(failure));
         test.is_some_and(|test| known.contains(&(test.as_str(), failure.fingerprint)))
     };
+    // Of several legs or packages, whose test it is.
+    let are_several = report.counted_reports().count() > 1;
     let failures = report.failures.iter().enumerate();
     let failures = failures.map(|(at, failure)| {
         let in_stack = report.places.get(&at).map(String::as_str);
         let mut finding = of_test(&failure, in_stack);
         finding.is_error &= !is_known(&failure);
+        if are_several {
+            finding.message = format!("{}: {}", failure.report, finding.message).into();
+        }
         finding
     });
     Findings {

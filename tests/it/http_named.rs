@@ -268,7 +268,7 @@ fn a_proxy_that_reaches_nobody_or_is_spoken_to_in_another_way_is_named() {
     let address = format!("http://127.0.0.1:{}", proxy.port);
     let url = "http://mcp.example.test/mcp";
     let run = run_at(url, &[("HTTP_PROXY", &address)]);
-    let words = &["NO_PROXY", "`HTTP_PROXY`", &address, "was not reached"];
+    let words = &["NO_PROXY", "`HTTP_PROXY`", &address, "who stands between"];
     let failure = named(&run, "network/server-behind-proxy", words);
     assert_eq!(failure["diagnosis"]["retryable"], true, "{failure:#}");
 

@@ -187,12 +187,28 @@ impl<'t> Search<'t> {
     fn parts(&self) -> Vec<Range<usize>> {
         let mut parts: Vec<Range<usize>> = Vec::new();
         for &(start, end) in &self.hidden {
+            if self.is_reference(start, end) {
+                continue;
+            }
             match parts.last_mut() {
                 Some(last) if start <= last.end => last.end = last.end.max(end),
                 Some(_) | None => parts.push(start..end),
             }
         }
         parts
+    }
+
+    /// Whether these bytes are the name in `${secret:NAME}`: between brackets and without quotes,
+    /// YAML reads that as a map with the name for a value.
+    fn is_reference(&self, start: usize, end: usize) -> bool {
+        let before = self.text[..start].trim_end();
+        let is_name = |name: &str| {
+            let mut letters = name.chars();
+            letters.all(|c| c.is_ascii_alphanumeric() || c == '_')
+        };
+        before.ends_with("${secret:")
+            && is_name(&self.text[start..end])
+            && self.text[end..].starts_with('}')
     }
 
     /// Keeps what can be masked in every text without hiding words that mean

@@ -212,9 +212,9 @@ impl Writer<'_> {
             Some(_) | None if own == text && text.starts_with('-') => return,
             Some(_) | None => (before, text),
         };
-        let is_setting =
-            is_switch(name, value) || value.contains(['/', '$', '\\']) || is_placeholder(value);
-        if !value.is_empty() && !is_setting {
+        let is_plain =
+            is_setting(name, value) || value.contains(['/', '$', '\\']) || is_placeholder(value);
+        if !value.is_empty() && !is_plain {
             self.secret(name.trim_start_matches('-'), value.to_owned());
         }
     }
@@ -223,7 +223,7 @@ impl Writer<'_> {
     /// be a word too common to be looked for elsewhere, and is none to stand in a plan.
     fn typed_secret(&mut self, name: &str, value: &str) -> Option<String> {
         let is_plain = value.is_empty()
-            || is_switch(name, value)
+            || is_setting(name, value)
             || value.contains("${")
             || is_placeholder(value);
         let typed = self.origin.words == Words::Plan && looks_secret(name) && !is_plain;
@@ -410,9 +410,14 @@ impl Writer<'_> {
     }
 }
 
-/// Whether a value turns something on or off, and is no secret, whatever its name says.
-fn is_switch(name: &str, value: &str) -> bool {
-    matches!(value, "true" | "false" | "none" | "null") && !is_password(name)
+/// Whether a value turns something on or off, or counts something, and is no secret, whatever
+/// its name says: a password may be of a few digits, any other secret has more.
+fn is_setting(name: &str, value: &str) -> bool {
+    const DIGITS: usize = 6;
+    let is_number = value.parse::<f64>().is_ok();
+    let end = name.rsplit(['_', '-', '.']).next().unwrap_or(name);
+    matches!(value, "true" | "false" | "none" | "null")
+        || is_number && !is_password(end) && value.len() < DIGITS
 }
 
 fn env_pairs(file: &Path) -> Vec<(String, String)> {

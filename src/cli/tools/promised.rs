@@ -33,7 +33,8 @@ pub struct Promised {
 /// It can't be read, or is none.
 pub fn read_lock(path: &Path) -> Result<Lock, Refusal> {
     let shown = path.display().to_string();
-    let make = "`jelly tools lock` writes one";
+    let make =
+        "`jelly tools lock --plan PLAN` writes one, or `jelly tools lock -- COMMAND` of one server";
     let text = text_within(path, MAX_LOCK)
         .map_err(|error| Refusal::with_help(format!("{shown}: {error}"), make))?;
     Lock::parse(&text).map_err(|error| {

@@ -159,6 +159,22 @@ fn broken<'t>(before: &'t str, after: &'t str) -> (Cow<'t, str>, Cow<'t, str>) {
         return (Cow::Borrowed(before), Cow::Borrowed(after));
     }
     let document = |text: &str| {
+        /// Brackets and bytes of a document that is told member by member: each level indents all
+        /// below it.
+        const DEEPEST: usize = 32;
+        const LARGEST: usize = 1 << 20;
+        let mut depth = 0_usize;
+        let deepest = text.bytes().fold(0, |deepest, byte| {
+            match byte {
+                b'{' | b'[' => depth += 1,
+                b'}' | b']' => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            deepest.max(depth)
+        });
+        if text.len() > LARGEST || deepest > DEEPEST {
+            return None;
+        }
         let value = serde_json::from_str::<serde_json::Value>(text).ok()?;
         let is_one = value.is_object() || value.is_array();
         is_one.then(|| serde_json::to_string_pretty(&value).ok())?

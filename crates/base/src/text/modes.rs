@@ -136,7 +136,11 @@ pub fn listening_ports(text: &str) -> Vec<(&str, &str)> {
         .filter(|line| grade(line).is_some())
         .filter_map(|line| {
             let mut found = PORT.iter().filter_map(|pattern| pattern.captures(line));
-            Some((line.trim(), found.next()?.get(1)?.as_str()))
+            let port = found.next()?.get(1)?;
+            // Of what speaks no HTTP, or does the work.
+            let before = line[..port.start()].to_ascii_lowercase();
+            let is_other = ["grpc", "worker"].iter().any(|word| before.contains(word));
+            (!is_other).then(|| (line.trim(), port.as_str()))
         })
         .collect()
 }
@@ -160,7 +164,7 @@ fn grade(line: &str) -> Option<u8> {
     });
     static SIDE: LazyLock<Vec<Regex>> = LazyLock::new(|| {
         compiled(&[
-            r"(?i)\b(?:debugger|debugpy|grpc|workers?|prometheus|metrics|exporter|dashboard|inspector|viewer|web ?ui|admin|websocket|callback|oauth|redis|postgres\w*|mysql|mongo\w*|upstream|database|telemetry|profiler|dev ?tools)\b|\bwss?://|\bstdio\b[^\n]{0,20}$",
+            r"(?i)\b(?:debugger|debugpy|prometheus|metrics|exporter|dashboard|inspector|viewer|web ?ui|admin|websocket|callback|oauth|redis|postgres\w*|mysql|mongo\w*|upstream|database|telemetry|profiler|dev ?tools)\b|\bwss?://|\bstdio\b[^\n]{0,20}$",
             // A template of a logger.
             r"%[sd]",
             r"(?i)\b(?:fail(?:ed|ure)?|cannot|can't|could not|unable|refused|error|not)\b",
@@ -368,6 +372,10 @@ mod tests {
             ("HTTP server started at 10:22:31", None),
             ("gRPC worker running on 127.0.0.1:9000", None),
             ("worker pool started on port 9000", None),
+            (
+                "Listening on http://127.0.0.1:8000/mcp with 4 workers",
+                Some("8000"),
+            ),
         ] {
             let found: Vec<&str> = listening_ports(line).iter().map(|it| it.1).collect();
             assert_eq!(found, port.as_slice(), "{line}");

@@ -5,6 +5,12 @@ use crate::syntax::{Data, Node, Style};
 /// The items of a list in place of the text that was `written`: of arguments, a command
 /// line of several words is as many, each in quotes where YAML needs them.
 pub(super) fn as_list(what: &str, written: String) -> String {
+    // Quotes around a whole line with flags make one word of it.
+    let inner = ['"', '\''].iter().find_map(|quote| {
+        let inner = written.strip_prefix(*quote)?.strip_suffix(*quote)?;
+        inner.contains(" -").then(|| inner.to_owned())
+    });
+    let written = inner.filter(|_| what == "arguments").unwrap_or(written);
     let plain = !written.contains(['"', '\'', '\\', ',']);
     if what != "arguments" || !plain {
         return written;
@@ -44,6 +50,8 @@ mod tests {
             ("-y @scope/pkg", "-y, \"@scope/pkg\""),
             ("--url http://h:1", "--url, \"http://h:1\""),
             ("'a b' c", "'a b' c"),
+            ("\"ok.py -v\"", "ok.py, -v"),
+            ("\"my notes.py\"", "\"my notes.py\""),
         ] {
             assert_eq!(as_list("arguments", written.to_owned()), list);
         }

@@ -187,6 +187,15 @@ fn what_is_said_of_a_problem_quotes_no_more_than_its_line_shows() {
 }
 
 #[test]
+fn the_name_of_a_secret_that_lacks_its_quotes_is_told() {
+    let text = "version: 1\nservers: { s: { command: x, env: { K: ${secret:KEY} } } }\nsteps: []\n";
+    let error = check(source("p.yaml", text)).unwrap_err();
+    let hints: String = error.problems().iter().map(|p| p.hints.concat()).collect();
+    assert!(hints.contains("\"${secret:KEY}\""), "{hints}");
+    assert!(error.render(false).contains("${secret:KEY}"));
+}
+
+#[test]
 fn what_is_spelled_out_is_known_wherever_it_stands() {
     let text = r#"
 version: 1

@@ -19,7 +19,8 @@ const KNOWN: WordList = WordList(
      message path place subject name candidates candidate expected actual reason status test \
      folder spot invalid origin source install python python_package schema pointer location \
      asks proxy proxy_variable stderr logged as_it_is pin own_pin matrix_pin at answer lock \
-     names missing it file_of_cwd runner_of_cwd cwd_to_make",
+     names missing it file_of_cwd runner_of_cwd cwd_to_make line_program \
+     line_args",
 );
 
 /// Stands between the words for one audience and those for the other.

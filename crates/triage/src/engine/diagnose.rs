@@ -11,7 +11,7 @@ use super::field::RuleSide;
 use super::fingerprint::{self, Algorithm, FingerprintParts};
 use super::given_nothing::is_given_nothing;
 use super::launchers::{launchers, python_package};
-use super::live;
+use super::listening;
 use super::load::{RuleError, builtin_rules};
 use super::matcher::RuleMatcher;
 use super::own_words;
@@ -485,7 +485,7 @@ fn advice_of(
     audience: Audience,
 ) -> Advice {
     let failure = facts.failure;
-    if let (Some(port), "port_in_use") = (live::own_port(failure), &*rule.root_cause) {
+    if let (Some(port), "port_in_use") = (listening::own_port(failure), &*rule.root_cause) {
         values.entry("port".to_owned()).or_insert(port);
     }
     if let Some(evidence) = evidence {

@@ -2,7 +2,7 @@
 
 use super::clues;
 use super::facts::{Facts, Promise, breach};
-use super::live;
+use super::listening;
 use jelly_base::model::{Evidence, Failure, HttpFacts, PlanIssue};
 use jelly_base::text::{one_line, shell_command};
 use serde_json::{Map, Value};
@@ -123,7 +123,7 @@ pub(super) fn evidence_of(facts: &Facts<'_>) -> Option<Evidence> {
         return Some(evidence("rpc_error", &format!("{code}{}", error.message)));
     }
     if facts.kept_waiting()
-        && let Some((field, line)) = live::listening_elsewhere(f)
+        && let Some((field, line)) = listening::listening_elsewhere(f)
     {
         return Some(evidence(field, line));
     }
@@ -149,7 +149,7 @@ pub(super) fn evidence_of(facts: &Facts<'_>) -> Option<Evidence> {
     let own = f.stderr.as_deref().filter(|_| !f.stderr_is_older);
     let line = own.and_then(clues::telling_line);
     if facts.listens
-        && let Some((field, line)) = live::told_to_listen(f)
+        && let Some((field, line)) = listening::told_to_listen(f)
     {
         return Some(evidence(field, line));
     }

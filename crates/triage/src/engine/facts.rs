@@ -2,6 +2,7 @@
 
 use super::clues::{self, Origin, origin};
 use super::doing;
+use super::listening;
 use super::live::{self, FACT_WORDS};
 use super::proxies::is_proxy_page;
 use super::statement::{Statement, statement};
@@ -159,7 +160,7 @@ impl<'a> Facts<'a> {
             opened_to_write: doing::opened_to_write(failure),
             spawned: doing::spawned(failure),
             proxy_page: is_proxy_page(failure),
-            listens: live::listens(failure),
+            listens: listening::listens(failure),
             http_mode: live::http_mode(failure),
             error_answer: None,
             raised_in: OnceCell::new(),

@@ -33,6 +33,7 @@ mod framework_talk;
 mod given_nothing;
 mod instead;
 mod launchers;
+mod listening;
 mod literals;
 mod live;
 mod load;

@@ -28,6 +28,11 @@ pub(super) fn describe(failure: &Failure, values: &mut Values) {
     if let Some(name) = name.filter(|name| FETCHING.contains(name)) {
         values.insert("fetched_by".to_owned(), name.to_owned());
     }
+    if let Some((first, args)) = words_of(&program) {
+        values.insert("line_program".to_owned(), first.to_owned());
+        values.insert("line_args".to_owned(), args);
+        return;
+    }
     let by = match (program.contains('/'), path.is_absolute()) {
         (false, _) => "on_path",
         (true, false) => "relative",
@@ -46,11 +51,44 @@ pub(super) fn describe(failure: &Failure, values: &mut Values) {
     }
 }
 
+/// The program and the arguments, as a plan writes them, of a command that holds a whole line.
+fn words_of(command: &str) -> Option<(&str, String)> {
+    let mut words = command.split_whitespace();
+    let first = words.next()?;
+    let args: Vec<&str> = words.collect();
+    let is_line = args.iter().any(|word| word.starts_with('-')) || FETCHING.contains(&first);
+    // A path may have blanks.
+    let is_path = first.contains(['/', '\\']);
+    (is_line && !is_path && !args.is_empty())
+        .then(|| Some((first, serde_json::to_string(&args).ok()?)))?
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::advice::Values;
     use super::describe;
     use jelly_base::model::Failure;
+
+    #[test]
+    fn a_whole_line_in_the_command_is_told_in_words() {
+        let told = |argv0: &str| {
+            let mut values = Values::from([("argv0".to_owned(), argv0.to_owned())]);
+            describe(&Failure::default(), &mut values);
+            (
+                values.get("line_program").cloned(),
+                values.get("line_args").cloned(),
+            )
+        };
+        let of = |program: &str, args: &str| (Some(program.to_owned()), Some(args.to_owned()));
+        assert_eq!(
+            told("acme-mcp --root /tmp"),
+            of("acme-mcp", "[\"--root\",\"/tmp\"]")
+        );
+        assert_eq!(told("npx @acme/depot"), of("npx", "[\"@acme/depot\"]"));
+        for path in ["/opt/My Tools/srv", "acme", "My Server"] {
+            assert_eq!(told(path), (None, None), "{path}");
+        }
+    }
 
     #[test]
     fn a_path_is_told_from_a_name() {

@@ -3,6 +3,7 @@
 use super::beside::page_printed;
 use super::clues::{self, Origin};
 use super::facts::{self, Ending, ErrorAnswer, Facts, FailureSource, Promise, blank, breach};
+use super::listening;
 use super::live;
 use crate::frameworks::is_of_family;
 use jelly_base::model::{Failure, Outcome, Phase};
@@ -283,7 +284,7 @@ impl When {
             && is(self.sse_path, live::sse_path)
             && same(self.service, facts.failure.is_service)
             && same(self.listens, facts.listens)
-            && is(self.listens_elsewhere, live::listens_elsewhere)
+            && is(self.listens_elsewhere, listening::listens_elsewhere)
             && same(self.http_mode, facts.http_mode)
             && is(self.lists, facts::lists)
             && is_known(self.path_in_arguments, live::path_in_arguments)

@@ -146,7 +146,7 @@ pub fn account(mut parts: Vec<ReportPart>, mut before: Before, terms: Terms) -> 
         exit_code: exit_code.code(),
         verdict,
         infrastructure_issues: advise::infrastructure_issues(&clusters),
-        recommendations: advise::recommendations(&health, &reports, &clusters, &retry),
+        recommendations: advise::recommendations(&health, &reports, (&failures, &clusters), &retry),
         health,
         reports,
         failures,

@@ -2,9 +2,10 @@
 
 use super::words::list;
 use jelly_base::model::{
-    Cluster, ErrorCategory, Health, HealthState, ReportSummary, RetryPlan, Side,
+    Cluster, ErrorCategory, Failures, Health, HealthState, ReportSummary, RetryPlan, Side,
 };
 use jelly_base::text::{capitalised, plural};
+use std::collections::BTreeSet;
 
 /// A longer list is not read.
 const MOST: usize = 10;
@@ -33,10 +34,15 @@ pub(super) fn infrastructure_issues(clusters: &[Cluster]) -> Vec<String> {
 pub(super) fn recommendations(
     health: &Health,
     reports: &[ReportSummary],
-    clusters: &[Cluster],
+    (failures, clusters): (&Failures, &[Cluster]),
     retry: &RetryPlan,
 ) -> Vec<String> {
     let mut said = Vec::new();
+    let are_several = reports.iter().filter(|one| one.same_as.is_none()).count() > 1;
+    let whose = |cluster: &Cluster| match are_several {
+        true => in_reports(failures, cluster),
+        false => String::new(),
+    };
     broken_reports(reports, &mut said);
     match health.state {
         HealthState::NothingExecuted if health.tests > 0 => said.push(
@@ -63,11 +69,16 @@ pub(super) fn recommendations(
     let code: Vec<&Cluster> = pick(&standing, |c| c.side == Side::Code);
     let test: Vec<&Cluster> = pick(&standing, |c| c.side == Side::Test && !c.ambiguous);
     let unclear: Vec<&Cluster> = pick(&standing, |c| c.side == Side::Test && c.ambiguous);
-    point(&code, "Report to the author of the code", &mut said);
+    point(&code, "Report to the author of the code", &whose, &mut said);
     // What may pass on a rerun needs no fix before it was rerun.
     let lasting: Vec<&Cluster> = pick(&test, |c| c.retryable != Some(true));
-    point(&lasting, "Fix the tests or their environment", &mut said);
-    point(&unclear, "Review by hand", &mut said);
+    point(
+        &lasting,
+        "Fix the tests or their environment",
+        &whose,
+        &mut said,
+    );
+    point(&unclear, "Review by hand", &whose, &mut said);
     let tests = retry.tests.len();
     if tests > 0 {
         said.push(format!(
@@ -134,11 +145,17 @@ fn pick<'c>(clusters: &[&'c Cluster], wanted: impl Fn(&Cluster) -> bool) -> Vec<
 }
 
 /// A few causes are told one by one, many at once by the first of them.
-fn point(clusters: &[&Cluster], what: &str, said: &mut Vec<String>) {
+fn point(
+    clusters: &[&Cluster],
+    what: &str,
+    whose: &dyn Fn(&Cluster) -> String,
+    said: &mut Vec<String>,
+) {
     if clusters.len() <= TOLD {
         for cluster in clusters {
             let (victims, title) = (victims(cluster), &cluster.title);
-            said.push(format!("{what}: {victims}: {title}{}", fix(cluster)));
+            let whose = whose(cluster);
+            said.push(format!("{what}: {victims}{whose}: {title}{}", fix(cluster)));
         }
         return;
     }
@@ -146,7 +163,7 @@ fn point(clusters: &[&Cluster], what: &str, said: &mut Vec<String>) {
     let names: Vec<String> = clusters
         .iter()
         .take(TOLD)
-        .map(|c| c.example.clone())
+        .map(|c| c.example.clone() + &whose(c))
         .collect();
     said.push(format!(
         "{what}: {} for {}, first {}.",
@@ -154,6 +171,22 @@ fn point(clusters: &[&Cluster], what: &str, said: &mut Vec<String>) {
         plural(clusters.len(), "reason"),
         list(&names)
     ));
+}
+
+/// In which of several reports the failures of a cause are.
+fn in_reports(failures: &Failures, cluster: &Cluster) -> String {
+    /// More of them are counted.
+    const NAMED: usize = 3;
+    let reports = cluster.victims.iter().filter_map(|at| failures.get(*at));
+    let reports: BTreeSet<&str> = reports.map(|failure| failure.report).collect();
+    match reports.len() {
+        0 => String::new(),
+        1..=NAMED => {
+            let names: Vec<String> = reports.into_iter().map(str::to_owned).collect();
+            format!(" (in {})", list(&names))
+        }
+        many => format!(" (in {})", plural(many, "report")),
+    }
 }
 
 fn victims(cluster: &Cluster) -> String {

@@ -1,28 +1,16 @@
 //! The member that is not there, by its name: a method, an attribute or a function that was
 //! renamed or taken away. Whoever asks for it fails of that, from whatever line.
 //!
-//! Main functions: [`missing_member`] reads it, [`join_members`] joins who lacks the same.
+//! Main function: [`missing_member`].
 
-use super::group::{CAUSES, Group, merge};
 use super::lacks::{Subject, SubjectKind};
-use super::mentions::Mentions;
+use super::replaced::messages;
 use super::subject_forms::SUBJECT_FORMS;
 use super::wanted::{COMPARES, without_wanted};
-use jelly_base::model::{Failure, FailureView, Side, TriagedFailure};
+use jelly_base::model::{Failure, TriagedFailure};
 use regex::Regex;
-use serde::Deserialize;
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::LazyLock;
-
-/// `members` of `tables/subjects.yaml`, which says what each is.
-#[derive(Deserialize)]
-pub(super) struct MemberForms {
-    words: Vec<String>,
-    forms: Vec<String>,
-    of_anything: HashSet<String>,
-    owners_of_anything: HashSet<String>,
-}
 
 static FORMS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     let forms = SUBJECT_FORMS.members.forms.iter();
@@ -32,17 +20,38 @@ static FORMS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
 /// Bytes of a text that are read.
 const READ: usize = 4 << 10;
 
-/// The member that a failure says is not there.
+/// Root causes of failures that may be about a member. What else is said of one stands in a log.
+const OF_MEMBERS: [&str; 4] = [
+    "code_exception",
+    "dependency_version_mismatch",
+    "expected_error",
+    "internal_error",
+];
+
+/// The member that a failure says is not there, by the line that tells of it.
 pub(super) fn missing_member(failure: &Failure, triaged: &TriagedFailure) -> Option<Subject> {
-    let compares = COMPARES.contains(&triaged.diagnosis.root_cause.as_str());
-    let texts = [&triaged.message, &failure.message, &failure.text];
-    let told = texts.into_iter().flatten().find_map(|text| {
+    let diagnosis = &triaged.diagnosis;
+    if !OF_MEMBERS.contains(&diagnosis.root_cause.as_str()) {
+        return None;
+    }
+    let evidence = diagnosis.evidence.as_ref().map(|said| said.text.as_str());
+    // What came in place of the wanted error is shown below.
+    let text = failure.text.as_deref();
+    let came = text.filter(|_| diagnosis.root_cause == "expected_error");
+    let came = came.and_then(messages).map(|(_, came)| came);
+    let said = [
+        came.as_deref(),
+        evidence,
+        triaged.message.as_deref(),
+        failure.message.as_deref(),
+    ];
+    let told = said.into_iter().flatten().find_map(|text| {
         let text = &text[..text.floor_char_boundary(READ.min(text.len()))];
         let known = &SUBJECT_FORMS.members.words;
         if !known.iter().any(|words| text.contains(words.as_str())) {
             return None;
         }
-        let came = match compares {
+        let came = match COMPARES.contains(&diagnosis.root_cause.as_str()) {
             true => without_wanted(text),
             false => Cow::Borrowed(text),
         };
@@ -51,56 +60,104 @@ pub(super) fn missing_member(failure: &Failure, triaged: &TriagedFailure) -> Opt
     Some(Subject::new(SubjectKind::Member, &told))
 }
 
-/// The name of the member, with what it is of unless hardly anything else has one of that name.
+/// The name of the member, with what it is of.
 fn named(form: &Regex, text: &str) -> Option<String> {
     let members = &SUBJECT_FORMS.members;
     let found = form.captures(text)?;
     let name = found.name("name")?.as_str();
+    if let Some(call) = found.name("call") {
+        // A test has functions of its own.
+        let call = call.as_str();
+        return (!call.starts_with("test")).then(|| format!("{call}({name})"));
+    }
     let owner = found.name("owner").map(|owner| owner.as_str());
     if members.of_anything.contains(name)
         || owner.is_some_and(|owner| members.owners_of_anything.contains(owner))
     {
         return None;
     }
-    let is_typed = owner.is_some_and(|owner| owner.starts_with(char::is_uppercase));
     let is_rare = name.len() > 4 && name[1..].contains(|c: char| c.is_uppercase() || c == '_');
     match owner {
-        Some(owner) if is_typed || !is_rare => Some(format!("{owner}.{name}")),
-        // A variable is called otherwise elsewhere.
-        Some(_) => Some(name.to_owned()),
-        None => (is_rare || form.as_str().ends_with("is not defined")).then(|| name.to_owned()),
+        // What bundlers call a module.
+        Some(owner) if owner.starts_with('_') => is_rare.then(|| name.to_owned()),
+        Some(owner) => Some(format!("{owner}.{name}")),
+        None => is_rare.then(|| name.to_owned()),
     }
 }
 
-/// Joins groups that lack the same member. Where the product lacks it, that is told of all:
-/// a test that asks for it, too, shows no more.
-pub(super) fn join_members(
-    views: &[FailureView<'_>],
-    groups: &mut [Group],
-    mentions: &HashMap<String, Mentions>,
-) {
-    let mut lacking: BTreeMap<(&str, &Subject), Vec<usize>> = BTreeMap::new();
-    for (at, group) in groups.iter().enumerate().take(CAUSES) {
-        let Some(view) = group.victims.first().map(|first| &views[*first]) else {
-            continue;
+#[cfg(test)]
+mod tests {
+    use super::missing_member;
+    use crate::engine::Engine;
+    use jelly_base::model::{Failure, TriagedFailure};
+
+    fn member(kind: &str, message: &str, text: &str) -> Option<String> {
+        let failure = Failure {
+            element: Some("failure".into()),
+            type_: Some(kind.into()),
+            message: Some(message.into()),
+            text: Some(text.into()),
+            ..Failure::default()
         };
-        let told = mentions.get(view.report).map(|told| told.of(view));
-        let mut members = told.into_iter().flatten();
-        let member = members.find(|one| one.kind == SubjectKind::Member);
-        if let Some(member) = member {
-            lacking.entry((view.report, member)).or_default().push(at);
+        let triaged = TriagedFailure {
+            message: failure.message.clone(),
+            diagnosis: Engine::builtin().diagnose(&failure),
+            ..TriagedFailure::default()
+        };
+        missing_member(&failure, &triaged).map(|one| one.name.into_string())
+    }
+
+    #[test]
+    fn the_member_is_told_with_what_lacks_it() {
+        for (kind, message, told) in [
+            (
+                "AttributeError",
+                "'Schema' object has no attribute 'names'",
+                Some("Schema.names"),
+            ),
+            (
+                "TypeError",
+                "this.client.getJson is not a function",
+                Some("client.getJson"),
+            ),
+            (
+                "TypeError",
+                "(0 , _dates.parseIso) is not a function",
+                Some("parseIso"),
+            ),
+            ("TypeError", "parseIso is not a function", Some("parseIso")),
+            (
+                "NoMethodError",
+                "undefined method `clear' for #<Imaging::Log:0x000055d1 @l=[]>",
+                Some("Imaging::Log.clear"),
+            ),
+            (
+                "TypeError",
+                "Frame.__init__() missing 1 required positional argument: 'retain'",
+                Some("Frame.__init__(retain)"),
+            ),
+            // What any value may lack, and what a log says.
+            ("TypeError", "rows.map is not a function", None),
+            (
+                "AttributeError",
+                "'NoneType' object has no attribute 'total_sum'",
+                None,
+            ),
+        ] {
+            assert_eq!(member(kind, message, message).as_deref(), told, "{message}");
         }
     }
-    for places in lacking.into_values() {
-        let (into, others) = (places[0], &places[1..]);
-        let blamed = places.iter().find_map(|at| {
-            let first = groups[*at].lead.or(groups[*at].victims.first().copied())?;
-            (views[first].kind.side == Side::Code).then_some(first)
-        });
-        for other in others {
-            merge(groups, into, *other);
+
+    #[test]
+    fn what_a_log_says_beside_another_failure_is_no_member_of_it() {
+        let log = "\n----- Captured stderr call -----\nWARNING otel: 'Span' object has no attribute 'record_link'";
+        for (kind, message) in [
+            ("AssertionError", "assert 3 == 4"),
+            ("OSError", "[Errno 28] No space left on device"),
+            ("ConnectionRefusedError", "[Errno 111] Connection refused"),
+        ] {
+            let text = format!("E   {kind}: {message}{log}");
+            assert_eq!(member(kind, message, &text), None, "{message}");
         }
-        groups[into].lead = blamed.or(groups[into].lead);
-        groups[into].victims.sort_unstable();
     }
 }

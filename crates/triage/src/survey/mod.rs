@@ -49,6 +49,7 @@ mod repeated;
 mod replaced;
 mod rerun;
 mod same_line;
+mod same_member;
 mod same_sign;
 mod service;
 mod shifted;

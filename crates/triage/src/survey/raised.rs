@@ -87,12 +87,17 @@ pub(super) fn null_field(failure: &Failure, root_cause: &str) -> Option<Subject>
     static OF_NIL: LazyPattern = LazyPattern::ascii(
         r"\bundefined method ['`](\w{4,})' for nil\b|'NoneType' object has no attribute '(\w{4,})'",
     );
-    let of = |form: &LazyPattern, text| {
-        let found = form.captures(text)?;
-        let member = (1..found.len()).find_map(|at| found.get(at))?;
-        Some(member.as_str().to_owned())
+    let of_jvm = |text| Some(NULL.captures(text)?.get(1)?.as_str().to_owned());
+    // Of what it is asked, the line of the source tells.
+    let of_nil = |text: &str| {
+        let found = OF_NIL.captures(text)?;
+        let member = (1..found.len()).find_map(|at| found.get(at))?.as_str();
+        let at = text.find(&format!(".{member}"))?;
+        let is_of_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '@');
+        let asked = &text[text[..at].trim_end_matches(is_of_name).len()..at];
+        (!asked.is_empty()).then(|| format!("{asked}.{member}"))
     };
-    let field = texts().find_map(|text| of(&NULL, text).or_else(|| of(&OF_NIL, text)))?;
+    let field = texts().find_map(|text| of_jvm(text).or_else(|| of_nil(text)))?;
     let place = failing_line(failure)?;
     let (file, _) = place.rsplit_once(':')?;
     Some(Subject::new(
@@ -108,14 +113,17 @@ fn read_of_nothing(text: &str) -> Option<String> {
         r"Cannot read properties of (?:undefined|null) \(reading '(?P<member>\w+)'\)",
     );
     static FRAME: LazyPattern = LazyPattern::ascii(
-        r"\n[ \t]+at (?:async |new )?(?:(?P<function>[\w$.]+) \((?P<file>[^()\n]{1,400}?)(?::\d+){1,2}\))?",
+        r"\n[ \t]+at (?:async Promise\.all |(?:async |new )?(?:(?P<function>[\w$.]+) \((?P<file>[^()\n]{1,400}?)(?::\d+){1,2}\))?)",
     );
     if !text.contains("Cannot read properties of ") {
         return None;
     }
     let read = READ.captures(text)?;
     let member = read.name("member")?;
-    let frame = FRAME.captures(&text[member.end()..])?;
+    // What Node says of a promise among others is no frame.
+    let frame = FRAME
+        .captures_iter(&text[member.end()..])
+        .find(|frame| !frame[0].ends_with("at async Promise.all "))?;
     let (function, file) = (
         frame.name("function")?.as_str(),
         frame.name("file")?.as_str(),

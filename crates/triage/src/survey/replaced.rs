@@ -35,17 +35,18 @@ fn other_forms(told: &str) -> Option<(String, String)> {
             | \bleft:\ (?P<c4>[^\n]+?)(?:\n\s*|;\ )right:\ (?P<w4>[^\n]+)
             | :\ (?P<c5>[\w.-]+)\ !=\ (?P<w5>[\w.-]+)\s*\z
             | \bString:\s+"(?P<c6>[^"\n]+)"\s+Not\ found:\s+"(?P<w6>[^"\n]+)"
-            | \b(?i:expected)(?:\ value)?:?\ +[\[<"']?(?P<w7>[\w.\ -]+?)[\]>"']?,?\s+(?i:but\ found|but\ was|received\ value|received|got):?\ +[\[<"']?(?P<c7>[\w.\ -]+?)[\]>"']?(?:\n|\z)"#,
+            | \bExpected\ constructor:\s+(?P<w8>\w+)\s+Received\ constructor:\s+(?P<c8>\w+)
+            | \b(?i:expected)(?:\ (?:value|string|text))?:?\ +[\[<"']?(?P<w7>[\w.\ -]+?)[\]>"']?,?\s+(?i:but\ found|but\ was|received\ (?:value|string|text)|received|got):?\ +[\[<"']?(?P<c7>[\w.\ -]+?)[\]>"']?(?:\n|\z)"#,
     );
     let found = FORMS.captures(told)?;
-    (1..=7).find_map(|form| {
+    (1..=8).find_map(|form| {
         let part = |side| Some(found.name(&format!("{side}{form}"))?.as_str().to_owned());
         Some((part("w")?, part("c")?))
     })
 }
 
 /// What an exception was to say, and what it says.
-fn messages(told: &str) -> Option<(String, String)> {
+pub(super) fn messages(told: &str) -> Option<(String, String)> {
     static FORMS: LazyPattern = LazyPattern::ascii(
         r#"(?x)
               \b(?:including|matching)\ '(?P<w1>[^\n]{1,300}?)'\ but\ got\ '(?P<c1>[^\n]{1,300}?)'
@@ -66,7 +67,7 @@ fn rephrased(wanted: &str, came: &str) -> Option<String> {
     const MOST: usize = 16;
     let (all, others) = (words(wanted), words(came));
     let (lost, got) = (without(&all, &others), without(&others, &all));
-    let is_short = (3..=MOST).contains(&(lost.len() + got.len()));
+    let is_short = (4..=MOST).contains(&(lost.len() + got.len()));
     let has_words = |words: &[&str]| words.iter().any(|it| it.chars().all(char::is_alphabetic));
     (is_short && has_words(&lost) && has_words(&got))
         .then(|| format!("{} is {}", lost.join(" "), got.join(" ")))

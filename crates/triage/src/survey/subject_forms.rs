@@ -2,7 +2,6 @@
 //! the time.
 
 use super::lacks::SubjectKind;
-use super::members::MemberForms;
 use crate::engine::tables::{built, bytes_pattern, table};
 use regex::bytes::{Captures, Regex, RegexSet, RegexSetBuilder};
 use serde::Deserialize;
@@ -23,6 +22,15 @@ pub(super) struct SubjectForms {
     pub(super) first: String,
     pub(super) part: String,
     pub(super) of_pages: Vec<String>,
+}
+
+/// `members` of `tables/subjects.yaml`, which says what each is.
+#[derive(Deserialize)]
+pub(super) struct MemberForms {
+    pub(super) words: Vec<String>,
+    pub(super) forms: Vec<String>,
+    pub(super) of_anything: HashSet<String>,
+    pub(super) owners_of_anything: HashSet<String>,
 }
 
 #[derive(Deserialize)]

@@ -74,6 +74,8 @@ pub(super) fn join_lacking(views: &[FailureView<'_>], groups: &mut [Group]) {
 pub(super) fn join_folders(views: &[FailureView<'_>], groups: &mut [Group]) {
     /// Two files may lack for reasons of their own.
     const FILES: usize = 3;
+    /// Folders in which each file has an owner of its own.
+    const SYSTEM: [&str; 7] = ["/dev", "/etc", "/proc", "/run", "/sys", "/tmp", "/var/run"];
     let mut folders: BTreeMap<(SubjectKind, String), BTreeMap<String, usize>> = BTreeMap::new();
     for (at, group) in groups.iter().enumerate().take(CAUSES) {
         let about = lacking_of(views, group);
@@ -92,12 +94,14 @@ pub(super) fn join_folders(views: &[FailureView<'_>], groups: &mut [Group]) {
             files.entry(name.to_owned()).or_insert(at);
         }
     }
-    for ((kind, _), files) in folders {
-        // Who may use a folder is settled once.
-        let least = if kind == SubjectKind::Denied {
-            2
-        } else {
-            FILES
+    for ((kind, folder), files) in folders {
+        // Who may use a folder is settled once, but for those of the system.
+        let folder = folder.rsplit(' ').next().unwrap_or_default();
+        let is_of_system = SYSTEM.iter().any(|known| folder.starts_with(known));
+        let least = match kind {
+            SubjectKind::Denied if is_of_system => continue,
+            SubjectKind::Denied => 2,
+            _ => FILES,
         };
         if files.len() < least {
             continue;

@@ -25,7 +25,7 @@ use tokio::time::{sleep, timeout};
 
 /// How long after a lost connection the exit of the process is waited for,
 /// which would say more.
-const EXIT_GRACE: Duration = Duration::from_millis(500);
+const EXIT_GRACE: Duration = Duration::from_secs(1);
 /// So much of a refusal's body is read, more only of what may be a message, and
 /// no longer than that.
 pub(super) const REFUSAL_BYTES: usize = 256 * 1024;

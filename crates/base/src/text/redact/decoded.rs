@@ -73,7 +73,7 @@ fn joined(view: &View, soft: SoftBreak) -> Option<View> {
     let mut at = 0;
     while at < bytes.len() {
         let end = at + break_length(&bytes[at..], soft);
-        let is_break = |byte: &u8| matches!(byte, b'\n' | b'+' | b',');
+        let is_break = |byte: &u8| matches!(byte, b'\n' | b'+');
         let breaks = end - at <= MAX_BREAK && bytes[at..end].iter().any(is_break);
         if !breaks {
             let end = end.max(at + 1);
@@ -105,7 +105,7 @@ fn break_length(bytes: &[u8], soft: SoftBreak) -> usize {
                 1
             }
             // Between two quoted parts; a soft break of quoted-printable.
-            [b'+' | b',', ..] if was_quoted => 1,
+            [b'+', ..] if was_quoted => 1,
             [b'=', b'\n', ..] if soft == SoftBreak::Sign => 1,
             [b'|' | b'>' | b'#' | b'*', ..] if at > 0 => 1,
             [0xe2, 0x94, 0x82 | 0x83, ..] => 3,
@@ -306,7 +306,6 @@ mod tests {
             format!("\"{head}\\n  {tail}\""),
             format!("> {head}\n> {tail}"),
             format!("{head}''{tail}"),
-            format!("[\"{head}\", \"{tail}\"]"),
             base64(format!("id:{}", escaped(SECRET)).as_bytes()),
             base64(format!("{{\"k\":\"{}\"}}", SECRET.replace('-', "\\u002d")).as_bytes()),
             base64(SECRET.replace('-', "&#45;").as_bytes()),

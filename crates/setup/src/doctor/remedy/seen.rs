@@ -13,7 +13,7 @@ use crate::doctor::entry::Config;
 use crate::doctor::launcher::{is_folder_flag, name_of};
 use jelly_base::model::{Diagnosis, ErrorCategory, Outcome, Phase, Side};
 use jelly_base::text::redact::Redactor;
-use jelly_base::text::{LazyPattern, close_names, is_known_module, shell_word as word};
+use jelly_base::text::{LazyPattern, close_names, shell_word as word};
 use std::path::{Path, PathBuf};
 
 /// Causes that say no more than that it ended, or that may be another's.
@@ -111,42 +111,6 @@ impl Doctor<'_> {
                 let vague = VAGUE.contains(&root_cause);
                 vague.then(|| self.behind(root_cause)).flatten()
             })
-    }
-
-    /// A file or folder beside the script has the name of a module that it imports.
-    fn shadowed_module(&self) -> Option<Seen> {
-        static SHADOWED: [LazyPattern; 4] = [
-            LazyPattern::new(r"ModuleNotFoundError: No module named '(?P<it>\w+)\.[\w.]+'"),
-            LazyPattern::new(
-                r"AttributeError: (?:partially initialized )?module '(?P<it>\w+)' has no attribute",
-            ),
-            LazyPattern::new(
-                r"ModuleNotFoundError: No module named '[\w.]+'; '(?P<it>\w+)' is not a package",
-            ),
-            LazyPattern::new(
-                r"ImportError: cannot import name '\w+' from (?:partially initialized module )?'(?P<it>\w+)'",
-            ),
-        ];
-        // A module of the program's own may lack a name for any reason, as where two import
-        // each other.
-        let name = found(&SHADOWED, self.stderr).filter(|name| is_known_module(name))?;
-        let folder = self.whole_script()?.parent()?.to_owned();
-        let sight = self.context.sight;
-        let is_package = |path: &PathBuf| sight.is_there(&path.join("__init__.py"));
-        let file = Some(folder.join(format!("{name}.py"))).filter(|path| sight.is_there(path));
-        let file = file.or_else(|| Some(folder.join(&name)).filter(is_package))?;
-        let remedy = Remedy::new()
-            .what(format!(
-                "{} stands before the module `{name}`.",
-                file.display()
-            ))
-            .why("Python looks into the folder of the script first, so that every import gets it.")
-            .say(format!("Give {} another name.", file.display()));
-        Some(Seen::new(
-            "doctor/shadowed-module",
-            "missing_module",
-            remedy,
-        ))
     }
 
     /// The line that failed takes the value of a variable that is not set.

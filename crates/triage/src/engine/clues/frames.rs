@@ -225,6 +225,8 @@ fn called_at(mut rest: &str) -> Option<&str> {
     let bytes = rest.as_bytes();
     let mut open = memrchr_iter(b'(', bytes);
     match open.find(|at| *at > 0 && bytes[at - 1] == b' ') {
+        // `Promise.all (index 0)` is where a promise stands among others.
+        Some(open) if rest[open..].starts_with("(index ") => Some(""),
         Some(open) => Some(rest[open + 1..].trim_end_matches(')')),
         None => Some(rest),
     }

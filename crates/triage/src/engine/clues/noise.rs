@@ -125,11 +125,11 @@ fn dedented(said: String) -> String {
 /// connection refused, metrics disabled`. One that names a variable may tell what a call lacks.
 pub(super) fn without_coped_with(text: &str) -> Cow<'_, str> {
     static COPES: LazyBytePattern = LazyBytePattern::new(
-        r"(?i)\bwarn(?:ing)?\b.*\b(?:disabl(?:ed|ing)|falling back|continuing|going on|in-memory)\b|\b(?:falling|fell) back (?:to|on)\b|\bcontinuing without\b|\bport \d+ is (?:already )?in use\b.*\b(?:trying|using)\b",
+        r"(?i)\bwarn(?:ing)?\b.*\b(?:disabl(?:ed|ing)|falling back|continuing|going on|in-memory)\b|\b(?:falling|fell) back (?:to|on)\b|\bcontinuing without\b|\bport \d+ is (?:already )?in use[,;] (?:trying|using) (?:another|the next|port|\d)",
     );
     // What takes the place of a variable is told.
     static HAS_VALUE: LazyBytePattern = LazyBytePattern::new(
-        r"(?i)\bwarn(?:ing)?\b.*\b(?:not set|unset|missing)\b.*\b(?:using|defaulting to|assuming|falling back to)\b",
+        r"(?i)\bwarn(?:ing)?\b.*\b(?:not set|unset|missing)[,;:(] ?(?:so )?(?:using|defaulting to|assuming|falling back to) \S",
     );
     static VARIABLE: LazyBytePattern = LazyBytePattern::new(r"\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b");
     // What it fell back to may have failed, too: that is no more coped with.
@@ -445,6 +445,8 @@ mod tests {
         }
         for kept in [
             "Port 3000 is in use\n",
+            "Port 3000 is already in use. Try using a different port.\n",
+            "Warning: SHELF_KEY is not set. Please set it before using this server.\n",
             "WARNING shelf: connection refused\n",
             "WARNING: SHELF_KEY is not set, search disabled\n",
             "connection refused, search disabled\n",

@@ -3,7 +3,7 @@
 use super::template;
 
 /// One failure on two machines.
-const SAME: [(&str, &str); 78] = [
+const SAME: [(&str, &str); 79] = [
     // Where values are compared, too
     (
         "Expected: 1 Actual: 2\nFinished in 2.773495s, 70.9394 runs/s",
@@ -53,6 +53,10 @@ const SAME: [(&str, &str); 78] = [
     (
         "agent fv-az1104-233:23669 lost job",
         "agent runner-xtz3qpm-project-4711-concurrent-0:26153 lost job",
+    ),
+    (
+        "certificate a9:42:66:0c:15:73:2e:9b is revoked",
+        "certificate 07:d1:5f:aa:8b:c0:33:19 is revoked",
     ),
     (
         "store at ip-10-0-220-135 is away",
@@ -439,6 +443,14 @@ fn what_means_something_stays_beside_it() {
         ),
         ("schema step_0012 is missing", "schema step_0013 is missing"),
         ("mac-db.local:5432 is away", "mac-cache.local:6379 is away"),
+        (
+            "no way to https://ec2.eu-west-1.amazonaws.com/",
+            "no way to https://eks.us-east-1.amazonaws.com/",
+        ),
+        (
+            "no file /app/spec/fixtures/capybara/home.html",
+            "no file /app/spec/fixtures/capybara/cart.html",
+        ),
         (
             "Could not find file '/w/Samples/prices-2023.csv'.",
             "Could not find file '/w/Samples/prices-2024.csv'.",

@@ -394,18 +394,20 @@ pub(super) fn scheme_len(text: &str) -> Option<usize> {
     (named && !text.starts_with("file:")).then_some(len + 2)
 }
 
-/// Addresses that are written with colons, of networks and of their devices,
-/// and whether one is to be kept.
+/// Addresses that are written with colons, of networks and of their devices, and serials and
+/// digests of certificates, and whether one is to be kept.
 pub(super) fn colons(text: &str) -> Option<(usize, bool)> {
     let address = |b: &u8| b.is_ascii_hexdigit() || b":.".contains(b);
-    let len = text.bytes().take(46).take_while(address).count();
+    /// Bytes of a digest of 256 bits.
+    const LONGEST: usize = 32 * 3;
+    let len = text.bytes().take(LONGEST).take_while(address).count();
     let address = &text[..len];
     if address.matches(':').take(2).count() < 2
         || text[len..].starts_with(|c: char| c.is_alphanumeric())
     {
         return None;
     }
-    let device = address.split(':').count() == 6 && address.split(':').all(|part| part.len() == 2);
+    let device = address.split(':').count() > 5 && address.split(':').all(|part| part.len() == 2);
     let ip = address.parse::<Ipv6Addr>().ok();
     (device || ip.is_some()).then(|| {
         (
