@@ -147,6 +147,11 @@ pub(crate) fn literal_secrets(
     search.literals
 }
 
+/// Whether a text has `${secret:NAME}` with this name, which then hides nothing.
+fn is_named_in(text: &str, name: &str) -> bool {
+    text.contains(&format!("${{secret:{name}}}"))
+}
+
 struct Search<'t> {
     text: &'t str,
     hidden: BTreeSet<(usize, usize)>,
@@ -179,6 +184,9 @@ impl<'t> Search<'t> {
             }
             None => search.lines(),
         }
+        search
+            .values
+            .retain(|value| !is_named_in(source.text.as_ref(), value));
         search.elsewhere();
         search
     }
@@ -215,6 +223,9 @@ impl<'t> Search<'t> {
     /// something else.
     fn learn(&mut self, found: &[Found<'_>]) {
         for Found { name, value, .. } in found.iter().filter(|found| is_telling(found)) {
+            if is_named_in(self.text, value) {
+                continue;
+            }
             let literal = ((*name).to_owned(), (*value).to_owned());
             if !self.literals.contains(&literal) {
                 self.literals.push(literal);

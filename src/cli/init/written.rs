@@ -410,14 +410,14 @@ impl Writer<'_> {
     }
 }
 
-/// Whether a value turns something on or off, or counts something, and is no secret, whatever
-/// its name says: a password may be of a few digits, any other secret has more.
+/// Whether a value turns something on or off, or counts something, and is no secret, though its
+/// name says so: a password may be any word or of a few digits, any other secret has more.
 fn is_setting(name: &str, value: &str) -> bool {
     const DIGITS: usize = 6;
-    let is_number = value.parse::<f64>().is_ok();
-    let end = name.rsplit(['_', '-', '.']).next().unwrap_or(name);
-    matches!(value, "true" | "false" | "none" | "null")
-        || is_number && !is_password(end) && value.len() < DIGITS
+    let is_number = value.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+    !is_password(name)
+        && (matches!(value, "true" | "false" | "none" | "null")
+            || is_number && value.len() < DIGITS)
 }
 
 fn env_pairs(file: &Path) -> Vec<(String, String)> {

@@ -137,10 +137,7 @@ pub fn listening_ports(text: &str) -> Vec<(&str, &str)> {
         .filter_map(|line| {
             let mut found = PORT.iter().filter_map(|pattern| pattern.captures(line));
             let port = found.next()?.get(1)?;
-            // Of what speaks no HTTP, or does the work.
-            let before = line[..port.start()].to_ascii_lowercase();
-            let is_other = ["grpc", "worker"].iter().any(|word| before.contains(word));
-            (!is_other).then(|| (line.trim(), port.as_str()))
+            (!is_of_no_http(&line[..port.start()])).then(|| (line.trim(), port.as_str()))
         })
         .collect()
 }
@@ -172,7 +169,10 @@ fn grade(line: &str) -> Option<u8> {
     });
     let said = SAYS.iter().filter_map(|pattern| pattern.find(line));
     let said = said.min_by_key(regex::Match::start)?;
-    if SIDE.iter().any(|pattern| pattern.is_match(line)) || is_of_another(line, said.start()) {
+    if SIDE.iter().any(|pattern| pattern.is_match(line))
+        || is_of_no_http(&line[..said.end()])
+        || is_of_another(line, said.start())
+    {
         return None;
     }
     let folded = line.to_ascii_lowercase();
@@ -184,6 +184,15 @@ fn grade(line: &str) -> Option<u8> {
     } else {
         0
     })
+}
+
+/// Whether what stands before a port names what speaks no HTTP, or does the work; how many
+/// workers a server has says nothing.
+fn is_of_no_http(before: &str) -> bool {
+    static OTHER: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+        compiled(&[r"(?i)\bgrpc\b|(?:^|[^\d\s]\s+|[^\s\w/-])workers?(?:[-#]?\d+)?(?:[\s:\])]|$)"])
+    });
+    OTHER.iter().any(|pattern| pattern.is_match(before))
 }
 
 /// Whether a line tells of another program, which the server needs or looks
@@ -379,6 +388,19 @@ mod tests {
         ] {
             let found: Vec<&str> = listening_ports(line).iter().map(|it| it.1).collect();
             assert_eq!(found, port.as_slice(), "{line}");
+        }
+        for other in [
+            "worker pool started on port 9000",
+            "gRPC server listening on 127.0.0.1:50051",
+            "[worker-1] listening on port 9000",
+        ] {
+            assert_eq!(listening_line(other), None, "{other}");
+        }
+        for own in [
+            "/app/worker-mcp: listening on port 9000",
+            "HTTP server with 4 workers started on port 8000",
+        ] {
+            assert_eq!(listening_line(own), Some(own));
         }
         let two = "Server running on port 8000\nadmin\nServer running on port 8001";
         assert_eq!(listening_ports(two).len(), 2);

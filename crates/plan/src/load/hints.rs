@@ -8,7 +8,8 @@ pub(super) fn as_list(what: &str, written: String) -> String {
     // Quotes around a whole line with flags make one word of it.
     let inner = ['"', '\''].iter().find_map(|quote| {
         let inner = written.strip_prefix(*quote)?.strip_suffix(*quote)?;
-        inner.contains(" -").then(|| inner.to_owned())
+        let is_line = inner.contains(" -") && !inner.contains(['"', '\'', '\\', ',']);
+        is_line.then(|| inner.to_owned())
     });
     let written = inner.filter(|_| what == "arguments").unwrap_or(written);
     let plain = !written.contains(['"', '\'', '\\', ',']);
@@ -52,6 +53,8 @@ mod tests {
             ("'a b' c", "'a b' c"),
             ("\"ok.py -v\"", "ok.py, -v"),
             ("\"my notes.py\"", "\"my notes.py\""),
+            ("'\"a b\" -x'", "'\"a b\" -x'"),
+            ("\"a, b -c\"", "\"a, b -c\""),
         ] {
             assert_eq!(as_list("arguments", written.to_owned()), list);
         }

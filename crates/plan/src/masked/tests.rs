@@ -188,11 +188,26 @@ fn what_is_said_of_a_problem_quotes_no_more_than_its_line_shows() {
 
 #[test]
 fn the_name_of_a_secret_that_lacks_its_quotes_is_told() {
-    let text = "version: 1\nservers: { s: { command: x, env: { K: ${secret:KEY} } } }\nsteps: []\n";
-    let error = check(source("p.yaml", text)).unwrap_err();
-    let hints: String = error.problems().iter().map(|p| p.hints.concat()).collect();
-    assert!(hints.contains("\"${secret:KEY}\""), "{hints}");
-    assert!(error.render(false).contains("${secret:KEY}"));
+    for (name, member) in [
+        ("KEY", "env: { K: ${secret:KEY} }"),
+        (
+            "DEPOT_API_TOKEN",
+            "env: { API_TOKEN: ${secret:DEPOT_API_TOKEN} }",
+        ),
+        (
+            "DEPOT_API_TOKEN",
+            "args: [--token, ${secret:DEPOT_API_TOKEN}]",
+        ),
+    ] {
+        let text = format!("version: 1\nservers: {{ s: {{ command: x, {member} }} }}\nsteps: []\n");
+        let error = check(source("p.yaml", &text)).unwrap_err();
+        let hints: String = error.problems().iter().map(|p| p.hints.concat()).collect();
+        assert!(
+            hints.contains(&format!("\"${{secret:{name}}}\"")),
+            "{member}: {hints}"
+        );
+        assert!(error.render(false).contains(&format!("${{secret:{name}}}")));
+    }
 }
 
 #[test]

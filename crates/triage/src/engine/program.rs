@@ -53,10 +53,15 @@ pub(super) fn describe(failure: &Failure, values: &mut Values) {
 
 /// The program and the arguments, as a plan writes them, of a command that holds a whole line.
 fn words_of(command: &str) -> Option<(&str, String)> {
+    // Quotes are a shell's, and what is masked can't be written.
+    if command.contains(['"', '\'', '\\']) || command.contains("[secret") {
+        return None;
+    }
     let mut words = command.split_whitespace();
     let first = words.next()?;
     let args: Vec<&str> = words.collect();
-    let is_line = args.iter().any(|word| word.starts_with('-')) || FETCHING.contains(&first);
+    let is_flag = |word: &&str| word.starts_with('-') && word.len() > 1;
+    let is_line = args.iter().any(is_flag) || FETCHING.contains(&first);
     // A path may have blanks.
     let is_path = first.contains(['/', '\\']);
     (is_line && !is_path && !args.is_empty())
@@ -85,7 +90,14 @@ mod tests {
             of("acme-mcp", "[\"--root\",\"/tmp\"]")
         );
         assert_eq!(told("npx @acme/depot"), of("npx", "[\"@acme/depot\"]"));
-        for path in ["/opt/My Tools/srv", "acme", "My Server"] {
+        for path in [
+            "/opt/My Tools/srv",
+            "acme",
+            "My Server",
+            "My Server - copy",
+            "acme-mcp --root \"/my dir\" --x",
+            "acme-mcp --token [secret token] --root /tmp",
+        ] {
             assert_eq!(told(path), (None, None), "{path}");
         }
     }

@@ -21,11 +21,12 @@ static FORMS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
 const READ: usize = 4 << 10;
 
 /// Root causes of failures that may be about a member. What else is said of one stands in a log.
-const OF_MEMBERS: [&str; 4] = [
+const OF_MEMBERS: [&str; 5] = [
     "code_exception",
     "dependency_version_mismatch",
     "expected_error",
     "internal_error",
+    "missing_module",
 ];
 
 /// The member that a failure says is not there, by the line that tells of it.
@@ -55,22 +56,32 @@ pub(super) fn missing_member(failure: &Failure, triaged: &TriagedFailure) -> Opt
             true => without_wanted(text),
             false => Cow::Borrowed(text),
         };
-        FORMS.iter().find_map(|form| named(form, &came))
+        FORMS
+            .iter()
+            .find_map(|form| named(form, &came, failure.text.as_deref()))
     })?;
     Some(Subject::new(SubjectKind::Member, &told))
 }
 
-/// The name of the member, with what it is of.
-fn named(form: &Regex, text: &str) -> Option<String> {
+/// The name of the member, with what it is of: where the words do not tell, the line of the
+/// source does, which stands in `stack`.
+fn named(form: &Regex, text: &str, stack: Option<&str>) -> Option<String> {
     let members = &SUBJECT_FORMS.members;
     let found = form.captures(text)?;
     let name = found.name("name")?.as_str();
     if let Some(call) = found.name("call") {
-        // A test has functions of its own.
+        // A test has functions of its own, and some names are those of many functions.
         let call = call.as_str();
-        return (!call.starts_with("test")).then(|| format!("{call}({name})"));
+        let own = call.rsplit(['.', '\\', ':']).next().unwrap_or(call);
+        let is_of_many = own == call && (own.starts_with("__") || members.of_many.contains(own));
+        return (!own.starts_with("test_") && !is_of_many).then(|| format!("{call}({name})"));
     }
     let owner = found.name("owner").map(|owner| owner.as_str());
+    let is_constant = owner.is_none() && !name.contains(|c: char| c.is_lowercase());
+    let owner = match is_constant {
+        true => Some(owner_of(name, stack?)?),
+        false => owner,
+    };
     if members.of_anything.contains(name)
         || owner.is_some_and(|owner| members.owners_of_anything.contains(owner))
     {
@@ -78,11 +89,24 @@ fn named(form: &Regex, text: &str) -> Option<String> {
     }
     let is_rare = name.len() > 4 && name[1..].contains(|c: char| c.is_uppercase() || c == '_');
     match owner {
+        // Transpiled `this`
+        Some(owner) if owner.starts_with("_this") || owner.starts_with("_self") => None,
         // What bundlers call a module.
         Some(owner) if owner.starts_with('_') => is_rare.then(|| name.to_owned()),
         Some(owner) => Some(format!("{owner}.{name}")),
         None => is_rare.then(|| name.to_owned()),
     }
+}
+
+/// What a constant is asked of: `State` in `State.NOT_FOUND`.
+fn owner_of<'s>(name: &str, stack: &'s str) -> Option<&'s str> {
+    let is_of_word = |c: char| c.is_alphanumeric() || c == '_';
+    let dotted = format!(".{name}");
+    let mut found = stack.match_indices(&dotted);
+    let (at, _) = found.find(|(at, _)| !stack[at + dotted.len()..].starts_with(is_of_word))?;
+    let before = &stack[..at];
+    let owner = &before[before.trim_end_matches(is_of_word).len()..];
+    (!owner.is_empty()).then_some(owner)
 }
 
 #[cfg(test)]
@@ -136,6 +160,19 @@ mod tests {
                 "Frame.__init__() missing 1 required positional argument: 'retain'",
                 Some("Frame.__init__(retain)"),
             ),
+            (
+                "TypeError",
+                "Depot.open.<locals>.wrapper() missing 1 required positional argument: 'retain'",
+                Some("Depot.open.<locals>.wrapper(retain)"),
+            ),
+            // By these names many are called.
+            (
+                "TypeError",
+                "__init__() missing 1 required positional argument: 'name'",
+                None,
+            ),
+            ("TypeError", "this.refresh is not a function", None),
+            ("TypeError", "_this.refreshAll is not a function", None),
             // What any value may lack, and what a log says.
             ("TypeError", "rows.map is not a function", None),
             (
@@ -145,6 +182,23 @@ mod tests {
             ),
         ] {
             assert_eq!(member(kind, message, message).as_deref(), told, "{message}");
+        }
+    }
+
+    #[test]
+    fn a_constant_is_told_by_the_line_that_asks_for_it() {
+        for (source, told) in [
+            (
+                ">       raise Gone(State.NOT_FOUND)",
+                Some("State.NOT_FOUND"),
+            ),
+            (">       raise Gone(Role.NOT_FOUND)", Some("Role.NOT_FOUND")),
+            (">       raise Gone(State.NOT_FOUNDED)", None),
+            (">       raise Gone(name)", None),
+        ] {
+            let text = format!("{source}\nE       AttributeError: NOT_FOUND");
+            let message = "AttributeError: NOT_FOUND";
+            assert_eq!(member("AttributeError", message, &text).as_deref(), told);
         }
     }
 

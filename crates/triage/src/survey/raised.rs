@@ -92,9 +92,14 @@ pub(super) fn null_field(failure: &Failure, root_cause: &str) -> Option<Subject>
     let of_nil = |text: &str| {
         let found = OF_NIL.captures(text)?;
         let member = (1..found.len()).find_map(|at| found.get(at))?.as_str();
-        let at = text.find(&format!(".{member}"))?;
-        let is_of_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '@');
-        let asked = &text[text[..at].trim_end_matches(is_of_name).len()..at];
+        let failed = text.lines().rfind(|line| line.starts_with('>'));
+        let source = failed.unwrap_or(text);
+        let is_of_word = |c: char| c.is_alphanumeric() || c == '_';
+        let dotted = format!(".{member}");
+        let mut found = source.rmatch_indices(&dotted);
+        let (at, _) = found.find(|(at, _)| !source[at + dotted.len()..].starts_with(is_of_word))?;
+        let is_of_name = |c: char| is_of_word(c) || matches!(c, '.' | '@');
+        let asked = &source[source[..at].trim_end_matches(is_of_name).len()..at];
         (!asked.is_empty()).then(|| format!("{asked}.{member}"))
     };
     let field = texts().find_map(|text| of_jvm(text).or_else(|| of_nil(text)))?;
@@ -113,7 +118,7 @@ fn read_of_nothing(text: &str) -> Option<String> {
         r"Cannot read properties of (?:undefined|null) \(reading '(?P<member>\w+)'\)",
     );
     static FRAME: LazyPattern = LazyPattern::ascii(
-        r"\n[ \t]+at (?:async Promise\.all |(?:async |new )?(?:(?P<function>[\w$.]+) \((?P<file>[^()\n]{1,400}?)(?::\d+){1,2}\))?)",
+        r"\n[ \t]+at (?:async Promise\.\w+ \(index |(?:async |new )?(?:(?P<function>[\w$.]+) \((?P<file>[^()\n]{1,400}?)(?::\d+){1,2}\))?)",
     );
     if !text.contains("Cannot read properties of ") {
         return None;
@@ -123,7 +128,7 @@ fn read_of_nothing(text: &str) -> Option<String> {
     // What Node says of a promise among others is no frame.
     let frame = FRAME
         .captures_iter(&text[member.end()..])
-        .find(|frame| !frame[0].ends_with("at async Promise.all "))?;
+        .find(|frame| !frame[0].ends_with(" (index "))?;
     let (function, file) = (
         frame.name("function")?.as_str(),
         frame.name("file")?.as_str(),

@@ -31,6 +31,7 @@ pub(super) struct MemberForms {
     pub(super) forms: Vec<String>,
     pub(super) of_anything: HashSet<String>,
     pub(super) owners_of_anything: HashSet<String>,
+    pub(super) of_many: HashSet<String>,
 }
 
 #[derive(Deserialize)]

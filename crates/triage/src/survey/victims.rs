@@ -75,8 +75,9 @@ pub(super) fn join_folders(views: &[FailureView<'_>], groups: &mut [Group]) {
     /// Two files may lack for reasons of their own.
     const FILES: usize = 3;
     /// Folders in which each file has an owner of its own.
-    const SYSTEM: [&str; 7] = ["/dev", "/etc", "/proc", "/run", "/sys", "/tmp", "/var/run"];
-    let mut folders: BTreeMap<(SubjectKind, String), BTreeMap<String, usize>> = BTreeMap::new();
+    const SYSTEM: [&str; 6] = ["/dev", "/etc", "/proc", "/run", "/sys", "/var/run"];
+    let mut folders: BTreeMap<(SubjectKind, &str, String), BTreeMap<String, usize>> =
+        BTreeMap::new();
     for (at, group) in groups.iter().enumerate().take(CAUSES) {
         let about = lacking_of(views, group);
         let is_file = |kind| matches!(kind, SubjectKind::File | SubjectKind::Denied);
@@ -89,15 +90,18 @@ pub(super) fn join_folders(views: &[FailureView<'_>], groups: &mut [Group]) {
                 .victims
                 .first()
                 .map_or("", |first| views[*first].report);
-            let key = (file.kind, format!("{report} {folder}"));
+            let key = (file.kind, report, folder.to_owned());
             let files = folders.entry(key).or_default();
             files.entry(name.to_owned()).or_insert(at);
         }
     }
-    for ((kind, folder), files) in folders {
+    for ((kind, _, folder), files) in folders {
         // Who may use a folder is settled once, but for those of the system.
-        let folder = folder.rsplit(' ').next().unwrap_or_default();
-        let is_of_system = SYSTEM.iter().any(|known| folder.starts_with(known));
+        let is_of_system = folder == "/tmp"
+            || SYSTEM.iter().any(|known| {
+                let within = folder.strip_prefix(known);
+                within.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            });
         let least = match kind {
             SubjectKind::Denied if is_of_system => continue,
             SubjectKind::Denied => 2,

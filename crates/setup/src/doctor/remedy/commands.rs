@@ -61,7 +61,15 @@ pub(super) fn is_launcher(command: &str) -> bool {
 
 /// What was mistyped as this command, the likeliest first.
 pub(super) fn launchers_like(command: &str) -> Vec<&'static str> {
-    like(command, LAUNCHERS)
+    // `ts-node` and `python3.14` are programs of their own.
+    let is_of_its_own = |meant: &str| {
+        let rest = command.strip_prefix(meant).unwrap_or_default();
+        let is_version = !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+        is_version || command.contains('-') && command.split('-').any(|part| part == meant)
+    };
+    let mut meant = like(command, LAUNCHERS);
+    meant.retain(|meant| !is_of_its_own(meant));
+    meant
 }
 
 /// What was mistyped as this package of npm or of PyPI; several where they are
@@ -116,7 +124,9 @@ mod tests {
     #[test]
     fn what_was_mistyped_is_known() {
         assert_eq!(launchers_like("npxx").first(), Some(&"npx"));
-        assert!(launchers_like("my-server").is_empty());
+        for own in ["my-server", "ts-node", "node20", "python3.14"] {
+            assert!(launchers_like(own).is_empty(), "{own}");
+        }
         assert!(launchers_like("uvx").is_empty());
         assert_eq!(
             packages_like("@modelcontextprotocol/server-filesytem", false),

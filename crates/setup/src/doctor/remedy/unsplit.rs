@@ -61,7 +61,8 @@ impl Doctor<'_> {
             }
             // A module of Python has no blank in its name, and neither has a package of npm.
             let is_module = || {
-                let mut args = self.started.args.iter().map(|arg| arg.text.as_str());
+                let args = self.started.args.iter().map(|arg| arg.text.as_str());
+                let mut args = args.skip_while(|arg| is_flag(arg) && *arg != "-m");
                 let is_first = args.next() == Some("-m") && args.next() == Some(text);
                 is_first && program.starts_with("python")
             };

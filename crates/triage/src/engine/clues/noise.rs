@@ -125,11 +125,11 @@ fn dedented(said: String) -> String {
 /// connection refused, metrics disabled`. One that names a variable may tell what a call lacks.
 pub(super) fn without_coped_with(text: &str) -> Cow<'_, str> {
     static COPES: LazyBytePattern = LazyBytePattern::new(
-        r"(?i)\bwarn(?:ing)?\b.*\b(?:disabl(?:ed|ing)|falling back|continuing|going on|in-memory)\b|\b(?:falling|fell) back (?:to|on)\b|\bcontinuing without\b|\bport \d+ is (?:already )?in use[,;] (?:trying|using) (?:another|the next|port|\d)",
+        r"(?i)\bwarn(?:ing)?\b.*\b(?:disabl(?:ed|ing)|falling back|continuing|going on|in-memory)\b|\b(?:falling|fell) back (?:to|on)\b|\bcontinuing without\b|\bport \d+ is (?:already )?in use\b[^\n.;]{0,40}[,;.]+ (?:trying|using) (?:another|the next|an? available|available|port|\d)",
     );
     // What takes the place of a variable is told.
     static HAS_VALUE: LazyBytePattern = LazyBytePattern::new(
-        r"(?i)\bwarn(?:ing)?\b.*\b(?:not set|unset|missing)[,;:(] ?(?:so )?(?:using|defaulting to|assuming|falling back to) \S",
+        r"(?i)\bwarn(?:ing)?\b.*\b(?:not set|unset|missing)(?:[,;:.]| ?(?:[(-]|–|—))+ ?(?:so )?(?:using|defaulting to|assuming|falling back to) \S",
     );
     static VARIABLE: LazyBytePattern = LazyBytePattern::new(r"\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b");
     // What it fell back to may have failed, too: that is no more coped with.
@@ -439,6 +439,10 @@ mod tests {
         assert_eq!(without_coped_with(refused), "lost\n");
         for coped in [
             "WARNING: SHELF_REGION not set, using eu-west-1\n",
+            "WARNING: SHELF_KEY is missing - falling back to demo\n",
+            "WARNING: SHELF_KEY not set (using default)\n",
+            " ⚠ Port 3000 is in use by process 4711, using available port 3001 instead.\n",
+            "Port 3000 is in use. Trying 3001...\n",
             "Port 3000 is in use, trying another one...\n",
         ] {
             assert_eq!(without_coped_with(&format!("{coped}lost\n")), "lost\n");

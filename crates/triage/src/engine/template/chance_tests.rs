@@ -3,7 +3,7 @@
 use super::template;
 
 /// One failure on two machines.
-const SAME: [(&str, &str); 79] = [
+const SAME: [(&str, &str); 80] = [
     // Where values are compared, too
     (
         "Expected: 1 Actual: 2\nFinished in 2.773495s, 70.9394 runs/s",
@@ -57,6 +57,10 @@ const SAME: [(&str, &str); 79] = [
     (
         "certificate a9:42:66:0c:15:73:2e:9b is revoked",
         "certificate 07:d1:5f:aa:8b:c0:33:19 is revoked",
+    ),
+    (
+        "revoked: a9:42:66:0c:15:73:2e:9b.",
+        "revoked: 07:d1:5f:aa:8b:c0:33:19.",
     ),
     (
         "store at ip-10-0-220-135 is away",

@@ -398,10 +398,14 @@ pub(super) fn scheme_len(text: &str) -> Option<usize> {
 /// digests of certificates, and whether one is to be kept.
 pub(super) fn colons(text: &str) -> Option<(usize, bool)> {
     let address = |b: &u8| b.is_ascii_hexdigit() || b":.".contains(b);
-    /// Bytes of a digest of 256 bits.
-    const LONGEST: usize = 32 * 3;
+    /// Bytes of a digest of 512 bits.
+    const LONGEST: usize = 64 * 3;
     let len = text.bytes().take(LONGEST).take_while(address).count();
-    let address = &text[..len];
+    let mut address = &text[..len];
+    // What ends a sentence is no part of it.
+    if !address.ends_with("::") {
+        address = address.trim_end_matches([':', '.']);
+    }
     if address.matches(':').take(2).count() < 2
         || text[len..].starts_with(|c: char| c.is_alphanumeric())
     {
@@ -411,7 +415,7 @@ pub(super) fn colons(text: &str) -> Option<(usize, bool)> {
     let ip = address.parse::<Ipv6Addr>().ok();
     (device || ip.is_some()).then(|| {
         (
-            len,
+            address.len(),
             ip.is_some_and(|ip| ip.is_loopback() || ip.is_unspecified()),
         )
     })
