@@ -149,7 +149,15 @@ pub(crate) fn literal_secrets(
 
 /// Whether a text has `${secret:NAME}` with this name, which then hides nothing.
 fn is_named_in(text: &str, name: &str) -> bool {
-    text.contains(&format!("${{secret:{name}}}"))
+    is_variable(name) && text.contains(&format!("${{secret:{name}}}"))
+}
+
+/// Whether this is the name of a variable as people write them; a secret may stand in its place
+/// by mistake, and some are of capitals and digits.
+fn is_variable(name: &str) -> bool {
+    let is_of_name = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+    name.chars().all(is_of_name)
+        && (name.contains('_') || !name.contains(|c: char| c.is_ascii_digit()))
 }
 
 struct Search<'t> {
@@ -210,12 +218,8 @@ impl<'t> Search<'t> {
     /// YAML reads that as a map with the name for a value.
     fn is_reference(&self, start: usize, end: usize) -> bool {
         let before = self.text[..start].trim_end();
-        let is_name = |name: &str| {
-            let mut letters = name.chars();
-            letters.all(|c| c.is_ascii_alphanumeric() || c == '_')
-        };
         before.ends_with("${secret:")
-            && is_name(&self.text[start..end])
+            && is_variable(&self.text[start..end])
             && self.text[end..].starts_with('}')
     }
 

@@ -181,7 +181,14 @@ fn broken<'t>(before: &'t str, after: &'t str) -> (Cow<'t, str>, Cow<'t, str>) {
     };
     match (document(before), document(after)) {
         (Some(before), Some(after)) if before != after => (before.into(), after.into()),
-        _ => (in_pieces(before).into(), in_pieces(after).into()),
+        _ => {
+            let pieces = (in_pieces(before), in_pieces(after));
+            // They may differ in nothing but where a line ends.
+            match pieces.0 == pieces.1 {
+                true => (Cow::Borrowed(before), Cow::Borrowed(after)),
+                false => (pieces.0.into(), pieces.1.into()),
+            }
+        }
     }
 }
 
@@ -293,6 +300,13 @@ mod tests {
         };
         let told = hunks(&prose(&[]), &prose(&[9, 70]), 40);
         assert_eq!(told.matches("warm").count(), 2, "{told}");
+    }
+
+    #[test]
+    fn a_line_that_ends_elsewhere_is_a_change() {
+        let before = "It was so. ".repeat(99);
+        let after = before.replacen(". It", ".\n It", 1);
+        assert_ne!(hunks(&before, &after, 40), "");
     }
 
     #[test]

@@ -187,6 +187,21 @@ fn what_is_said_of_a_problem_quotes_no_more_than_its_line_shows() {
 }
 
 #[test]
+fn a_secret_in_the_place_of_a_name_stays_masked() {
+    for secret in ["hunter2hunter2", "AKIA7EXAMPLE7EXAMPLE"] {
+        let text = format!(
+            "version: 1\nservers:\n  s: {{ command: x, env: {{ API_TOKEN: {secret} }}, \
+             args: [--token, ${{secret:{secret}}}] }}\nsteps: []\n"
+        );
+        let source = source("p.yaml", &text);
+        let error = check(source.clone()).unwrap_err();
+        assert!(!error.render(false).contains(secret), "{secret}");
+        let shown = shown_plan(&source, &Redactor::none());
+        assert!(!shown.contains(secret), "{shown}");
+    }
+}
+
+#[test]
 fn the_name_of_a_secret_that_lacks_its_quotes_is_told() {
     for (name, member) in [
         ("KEY", "env: { K: ${secret:KEY} }"),

@@ -87,7 +87,8 @@ fn named(form: &Regex, text: &str, stack: Option<&str>) -> Option<String> {
     {
         return None;
     }
-    let is_rare = name.len() > 4 && name[1..].contains(|c: char| c.is_uppercase() || c == '_');
+    let is_sign = |c: char| c.is_uppercase() || c == '_';
+    let is_rare = name.len() > 4 && name.chars().skip(1).any(is_sign);
     match owner {
         // Transpiled `this`
         Some(owner) if owner.starts_with("_this") || owner.starts_with("_self") => None,
@@ -111,7 +112,7 @@ fn owner_of<'s>(name: &str, stack: &'s str) -> Option<&'s str> {
 
 #[cfg(test)]
 mod tests {
-    use super::missing_member;
+    use super::{FORMS, SUBJECT_FORMS, missing_member};
     use crate::engine::Engine;
     use jelly_base::model::{Failure, TriagedFailure};
 
@@ -173,6 +174,12 @@ mod tests {
             ),
             ("TypeError", "this.refresh is not a function", None),
             ("TypeError", "_this.refreshAll is not a function", None),
+            // Names may have any letters.
+            (
+                "AttributeError",
+                "'Schema' object has no attribute '\u{fc}bertrag_net'",
+                Some("Schema.\u{fc}bertrag_net"),
+            ),
             // What any value may lack, and what a log says.
             ("TypeError", "rows.map is not a function", None),
             (
@@ -200,6 +207,11 @@ mod tests {
             let message = "AttributeError: NOT_FOUND";
             assert_eq!(member("AttributeError", message, &text).as_deref(), told);
         }
+    }
+
+    #[test]
+    fn every_form_of_the_table_is_read() {
+        assert_eq!(FORMS.len(), SUBJECT_FORMS.members.forms.len());
     }
 
     #[test]
