@@ -112,12 +112,12 @@ impl CiCall {
         match self.system {
             CiSystem::Github => {
                 if self.speaks {
-                    annotate_github(world, |max| of_run(results.plans, terms(max)))?;
+                    annotate_github(world, |max| of_run(results, terms(max)))?;
                 }
                 append_job_summary(world, summary);
             }
             CiSystem::Azure if self.speaks => {
-                print_as_is(azure_commands(&of_run(results.plans, terms(AZURE_STEP))))?;
+                print_as_is(azure_commands(&of_run(results, terms(AZURE_STEP))))?;
                 self.upload_summary(world, folder, &summary())?;
                 let files: Vec<String> = results
                     .plans

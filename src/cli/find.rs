@@ -24,8 +24,10 @@ const USUAL: WordList = WordList(
      **/TestResults/**/*.xml **/test_output/**/*.xml **/test_output/*.junit \
      **/spec/reports/**/*.xml **/cypress/results/**/*.xml **/cypress/reports/**/*.xml \
      **/reports/junit/**/*.xml **/reports/tests/**/*.xml **/build/reports/**/*.xml \
-     **/reports/*.xml **/junit/**/*.xml **/junit-results/**/*.xml **/testng-results.xml \
-     **/TestResult.xml **/TestResults.xml **/.vitest/*.xml **/newman/*.xml **/*.trx **/*.tap \
+     **/reports/*.xml **/junit/**/*.xml **/junit-results/**/*.xml **/junit_results/**/*.xml \
+     **/junit-reports/**/*.xml **/junit-report/**/*.xml **/junit_reports/**/*.xml \
+     **/junitreports/*.xml **/test_results/**/*.xml **/test_reports/**/*.xml **/testng-results.xml \
+     **/unittests.xml **/TestResult.xml **/TestResults.xml **/.vitest/*.xml **/newman/*.xml **/*.trx **/*.tap \
      **/ctrf/*.json **/*ctrf*.json",
 );
 
@@ -107,16 +109,22 @@ pub fn find(arguments: &[String]) -> Result<Vec<ReportSource>, FindError> {
 #[must_use]
 pub fn find_usual() -> Vec<ReportSource> {
     let mut found = FoundReports::default();
+    let usual: Vec<glob::Pattern> = USUAL
+        .words()
+        .filter_map(|pattern| glob::Pattern::new(pattern).ok())
+        .collect();
+    let options = glob::MatchOptions {
+        require_literal_separator: true,
+        ..glob::MatchOptions::default()
+    };
     for path in files_below(Path::new(".")) {
         let path = path.strip_prefix(".").unwrap_or(&path).to_path_buf();
-        let options = glob::MatchOptions {
-            require_literal_separator: true,
-            ..glob::MatchOptions::default()
+        let unpacked = match path.extension() {
+            Some(packed) if packed == "gz" => path.with_extension(""),
+            Some(_) | None => path.clone(),
         };
-        let usual = USUAL.words().any(|pattern| {
-            glob::Pattern::new(pattern).is_ok_and(|p| p.matches_path_with(&path, options))
-        });
-        if usual && looks_like_report(&path) {
+        let is_usual = |pattern: &glob::Pattern| pattern.matches_path_with(&unpacked, options);
+        if usual.iter().any(is_usual) && looks_like_report(&path) {
             found.file(&path);
         }
     }

@@ -72,6 +72,8 @@ pub struct InMatrix {
     axes: IndexMap<String, Vec<String>>,
     name: String,
     values: IndexMap<String, String>,
+    /// By step, as `file:line:column`.
+    places: IndexMap<String, String>,
 }
 
 impl InMatrix {
@@ -83,6 +85,11 @@ impl InMatrix {
             plan: whole.unwrap_or(&plan.name).to_owned(),
             axes: plan.matrix.as_ref()?.axes().into_iter().collect(),
             values: variant.values(),
+            places: plan
+                .steps
+                .iter()
+                .map(|step| (step.id.clone(), plan.at(step.at)))
+                .collect(),
             name,
         })
     }
@@ -101,6 +108,7 @@ pub fn compare_all(ends: &[PlanEnd]) -> Vec<MatrixReport> {
             values: &place.values,
             report: &end.report,
             answers,
+            places: &place.places,
         });
     }
     by_plan

@@ -34,6 +34,8 @@ pub struct Ran<'a> {
     pub values: &'a IndexMap<String, String>,
     pub report: &'a RunReport,
     pub answers: &'a StepAnswers,
+    /// By step, where the plan has it, as `file:line:column`.
+    pub places: &'a IndexMap<String, String>,
 }
 
 /// Puts the runs of one plan side by side. The first one is what the others
@@ -46,6 +48,7 @@ pub fn compare(plan: &str, axes: IndexMap<String, Vec<String>>, runs: &[Ran<'_>]
         for step in last.into_iter().flat_map(|last| &last.steps) {
             let row = steps.entry(&step.id).or_insert_with(|| MatrixStep {
                 id: step.id.clone(),
+                at: run.places.get(&step.id).cloned(),
                 section: step.section,
                 cells: vec![None; runs.len()],
                 differs: false,

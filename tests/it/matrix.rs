@@ -102,6 +102,17 @@ steps: [{{ id: work, tool: work }}]
     let (code, all) = run(&project, &["--strict"]);
     assert_eq!(code, Some(4));
     assert_eq!(all["exit_code"], 4);
+    for (more, level) in [(&[][..], "warning"), (&["--strict"], "error")] {
+        let args = [&["run", "plan.yaml"], more].concat();
+        let ended = project.jelly(&args).env("GITHUB_ACTIONS", "true").output();
+        let told = format!("::{level} file=plan.yaml,line=5,col=9,title=work%3A differs");
+        let line = ended.stdout.lines().find(|line| line.starts_with(&told));
+        let line = line.unwrap_or_else(|| panic!("{}", ended.stdout));
+        assert!(
+            line.contains("v1\",%0A+") && line.contains("old and new"),
+            "{line}"
+        );
+    }
 }
 
 #[test]

@@ -588,7 +588,15 @@ fn answers_that_differ_between_combinations_are_shown_and_can_be_rejected() {
     };
     let project = Project::with(&plan(""));
     let run = || project.jelly(&["run", "plan.yaml"]).output();
-    assert_eq!(run().code, Some(3));
+    let ended = run();
+    assert_eq!(ended.code, Some(3));
+    assert!(
+        ended
+            .stdout
+            .contains("combinations of the matrix share this snapshot"),
+        "{}",
+        ended.stdout
+    );
     let shown = snapshot(&project, &["review"]).stdout;
     assert!(
         shown.contains("+ run 17") && shown.contains("+ run 18"),

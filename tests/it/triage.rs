@@ -404,6 +404,10 @@ fn reports_are_found_under_the_names_that_projects_give_them() {
         "build/reports/cart.xml",
         "logs/junit/cart.xml",
         "TestResult.xml",
+        "junit-reports/cart.xml",
+        "test-output/junitreports/cart.xml",
+        "test_results/cart.xml",
+        "unittests.xml",
     ] {
         let project = Project::empty();
         if let Some((folder, _)) = place.rsplit_once('/') {

@@ -147,19 +147,6 @@ pub(crate) fn literal_secrets(
     search.literals
 }
 
-/// Whether a text has `${secret:NAME}` with this name, which then hides nothing.
-fn is_named_in(text: &str, name: &str) -> bool {
-    is_variable(name) && text.contains(&format!("${{secret:{name}}}"))
-}
-
-/// Whether this is the name of a variable as people write them; a secret may stand in its place
-/// by mistake, and some are of capitals and digits.
-fn is_variable(name: &str) -> bool {
-    let is_of_name = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
-    name.chars().all(is_of_name)
-        && (name.contains('_') || !name.contains(|c: char| c.is_ascii_digit()))
-}
-
 struct Search<'t> {
     text: &'t str,
     hidden: BTreeSet<(usize, usize)>,
@@ -192,9 +179,6 @@ impl<'t> Search<'t> {
             }
             None => search.lines(),
         }
-        search
-            .values
-            .retain(|value| !is_named_in(source.text.as_ref(), value));
         search.elsewhere();
         search
     }
@@ -203,9 +187,6 @@ impl<'t> Search<'t> {
     fn parts(&self) -> Vec<Range<usize>> {
         let mut parts: Vec<Range<usize>> = Vec::new();
         for &(start, end) in &self.hidden {
-            if self.is_reference(start, end) {
-                continue;
-            }
             match parts.last_mut() {
                 Some(last) if start <= last.end => last.end = last.end.max(end),
                 Some(_) | None => parts.push(start..end),
@@ -215,21 +196,17 @@ impl<'t> Search<'t> {
     }
 
     /// Whether these bytes are the name in `${secret:NAME}`: between brackets and without quotes,
-    /// YAML reads that as a map with the name for a value.
-    fn is_reference(&self, start: usize, end: usize) -> bool {
-        let before = self.text[..start].trim_end();
-        before.ends_with("${secret:")
-            && is_variable(&self.text[start..end])
-            && self.text[end..].starts_with('}')
+    /// YAML reads that as a map with the name for a value. A name hides nothing; what is a secret
+    /// elsewhere is masked here, too.
+    fn is_name(&self, part: Range<usize>) -> bool {
+        let before = self.text[..part.start].trim_end();
+        before.ends_with("${secret:") && self.text[part.end..].trim_start().starts_with('}')
     }
 
     /// Keeps what can be masked in every text without hiding words that mean
     /// something else.
     fn learn(&mut self, found: &[Found<'_>]) {
         for Found { name, value, .. } in found.iter().filter(|found| is_telling(found)) {
-            if is_named_in(self.text, value) {
-                continue;
-            }
             let literal = ((*name).to_owned(), (*value).to_owned());
             if !self.literals.contains(&literal) {
                 self.literals.push(literal);
@@ -281,6 +258,9 @@ impl<'t> Search<'t> {
 
     fn scalar(&mut self, node: &Node<'t>, value: &str, name: &str, all: bool) {
         self.scalars.push((node.span.start, node.span.end));
+        if self.is_name(node.span.range()) {
+            return;
+        }
         let found = match all {
             true => secrets_in_header(name, value),
             false => secrets_in_variable(name, value),
@@ -347,11 +327,18 @@ impl<'t> Search<'t> {
     /// Hides these slices of the text, which were found in it.
     fn slices<'f>(&mut self, found: impl IntoIterator<Item = &'f str>, line: Range<usize>) {
         for value in found {
+            let mut is_told = false;
             for (at, _) in self.text[line.clone()].match_indices(value) {
                 let start = line.start + at;
-                self.hidden.insert((start, start + value.len()));
+                let part = start..start + value.len();
+                if !self.is_name(part.clone()) {
+                    self.hidden.insert((part.start, part.end));
+                    is_told = true;
+                }
             }
-            self.values.insert(value.to_owned());
+            if is_told {
+                self.values.insert(value.to_owned());
+            }
         }
     }
 

@@ -171,7 +171,7 @@ impl Writer<'_> {
                     }
                 }
                 for (name, spot) in env {
-                    let value = match self.typed_secret(name, &spot.text) {
+                    let value = match self.given_secret(name, &spot.text) {
                         Some(reference) => Value::from(reference),
                         None => self.text(spot, looks_secret(name)),
                     };
@@ -219,16 +219,16 @@ impl Writer<'_> {
         }
     }
 
-    /// A variable that was typed with its value and whose name says that it is a secret: it may
+    /// A variable that is given with its value and whose name says that it is a secret: it may
     /// be a word too common to be looked for elsewhere, and is none to stand in a plan.
-    fn typed_secret(&mut self, name: &str, value: &str) -> Option<String> {
+    fn given_secret(&mut self, name: &str, value: &str) -> Option<String> {
         let is_plain = value.is_empty()
             || is_setting(name, value)
-            || value.contains("${")
+            || value.contains(['$', '/', '\\'])
             || is_placeholder(value);
-        let typed = self.origin.words == Words::Plan && looks_secret(name) && !is_plain;
+        let given = looks_secret(name) && !is_plain;
         let known = self.secrets.contains_key(value);
-        (typed && !known).then(|| {
+        (given && !known).then(|| {
             self.env.insert(name.to_owned(), value.to_owned());
             Part::Secret(name.to_owned()).reference()
         })

@@ -4,10 +4,11 @@
 //! Main type: [`Notice`].
 
 use super::super::findings::Spot;
+use super::super::json::Results;
 use super::super::{view, words};
 use jelly_base::model::{
-    Cluster, FailureReport, HelpProblem, IterationReport, ReportLabels, RunReport, Side,
-    TriageReport, all_known, deciding,
+    Cluster, FailureReport, HelpProblem, IterationReport, MatrixReport, MatrixStep, ReportLabels,
+    RunReport, Side, StepState, TriageReport, all_known, deciding,
 };
 use jelly_base::text::{Notation, disarmed, first_names, one_line, plural};
 
@@ -133,13 +134,15 @@ pub(super) fn escape(text: &str, percent: &str) -> String {
     disarmed(&value, Notation::Plain).into_owned()
 }
 
-/// For the failures of the last iterations, and warnings for those that are known and
-/// for plans that were repaired.
+/// For the failures of the last iterations, and warnings for those that are known, for
+/// plans that were repaired and for steps that differ between the combinations of a
+/// matrix.
 ///
 /// What a system shows is shared: each plan is told of as long as there is room
 /// for it and one that counts the others.
 #[must_use]
-pub fn of_run(reports: &[RunReport], terms: NoticeTerms<'_>) -> Vec<Notice> {
+pub fn of_run(results: &Results<'_>, terms: NoticeTerms<'_>) -> Vec<Notice> {
+    let reports = results.plans;
     let mut all: Vec<Notice> = Vec::new();
     let mut room = terms.max;
     let mut untold = 0;
@@ -165,18 +168,65 @@ pub fn of_run(reports: &[RunReport], terms: NoticeTerms<'_>) -> Vec<Notice> {
         );
         all.push(Notice::bare(NoticeLevel::Error, "jelly", text));
     }
-    let warnings = all.iter().filter(|notice| !notice.is_error()).count();
-    if warnings > terms.max {
-        let mut kept = 0;
-        all.retain(|notice| {
-            kept += usize::from(!notice.is_error());
-            notice.is_error() || kept < terms.max
-        });
-        let more = plural(warnings - terms.max + 1, "more warning");
-        let text = format!("and {more}; the job summary tells them");
-        all.push(Notice::bare(NoticeLevel::Warning, "jelly", text));
+    // A difference is all that a strict call of green plans can have failed by.
+    let failed = results.exit_code != 0 && reports.iter().all(|report| report.exit_code == 0);
+    let level = match failed {
+        true => NoticeLevel::Error,
+        false => NoticeLevel::Warning,
+    };
+    for matrix in results.matrix {
+        let steps = matrix.steps.iter().filter(|step| tells_of_itself(step));
+        all.extend(steps.map(|step| of_difference(level, matrix, step, terms)));
     }
+    within(&mut all, NoticeLevel::Error, terms.max);
+    within(&mut all, NoticeLevel::Warning, terms.max);
     all
+}
+
+/// Keeps at most `max` of one level, the last of which counts the others.
+fn within(all: &mut Vec<Notice>, level: NoticeLevel, max: usize) {
+    let count = all.iter().filter(|notice| notice.level == level).count();
+    if count <= max {
+        return;
+    }
+    let mut kept = 0;
+    all.retain(|notice| {
+        kept += usize::from(notice.level == level);
+        notice.level != level || kept < max
+    });
+    let more = plural(count - max + 1, &format!("more {}", level.name()));
+    let text = format!("and {more}; the job summary tells them");
+    all.push(Notice::bare(level, "jelly", text));
+}
+
+/// Whether a step differs between the combinations of a matrix without having failed
+/// in one of them, which its failure tells.
+fn tells_of_itself(step: &MatrixStep) -> bool {
+    let mut ran = step.cells.iter().flatten();
+    step.differs && ran.all(|cell| matches!(cell.state, StepState::Passed | StepState::Skipped))
+}
+
+fn of_difference(
+    level: NoticeLevel,
+    matrix: &MatrixReport,
+    step: &MatrixStep,
+    terms: NoticeTerms<'_>,
+) -> Notice {
+    let own = matrix.differences.iter().filter(|it| it.step == step.id);
+    let told: Vec<String> = own
+        .map(|difference| {
+            let [one, other] = &difference.between;
+            let mut text = format!("{one} and {other}: {}", difference.text);
+            if let Some(diff) = &difference.diff {
+                let lines = view::first_lines(diff, HUNK_LINES);
+                text.push_str(&format!("\n{lines}"));
+            }
+            text
+        })
+        .collect();
+    let title = format!("{}: differs in the matrix of {}", step.id, matrix.plan);
+    let at = step.at.as_deref().unwrap_or(&matrix.path);
+    placed(level, at, title, told.join("\n"), terms)
 }
 
 /// The failures of a run's last iteration, those of one step together.

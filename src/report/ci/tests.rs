@@ -1,9 +1,11 @@
 use super::{GITHUB_STEP, Notice, NoticeLevel, NoticeTerms, github_commands, job_summary, of_run};
+use crate::report::Results;
 use crate::report::samples;
-use jelly_base::model::RunReport;
+use jelly_base::model::{ExitCode, RunReport};
 
 fn annotations(reports: &[RunReport]) -> String {
-    github_commands(&of_run(reports, NoticeTerms::plain(GITHUB_STEP)))
+    let results = Results::new("r", ExitCode::Passed, reports);
+    github_commands(&of_run(&results, NoticeTerms::plain(GITHUB_STEP)))
 }
 
 #[test]
@@ -63,8 +65,12 @@ fn a_file_is_named_as_the_system_knows_it() {
         folder,
         ..NoticeTerms::plain(GITHUB_STEP)
     };
-    let named =
-        |report: &RunReport, terms| of_run(std::slice::from_ref(report), terms)[0].file.clone();
+    let named = |report: &RunReport, terms| {
+        let plans = std::slice::from_ref(report);
+        of_run(&Results::new("r", ExitCode::Passed, plans), terms)[0]
+            .file
+            .clone()
+    };
     assert_eq!(
         named(&report, terms("/ws", None)).as_deref(),
         Some("sub/./p.yaml")

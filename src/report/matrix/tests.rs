@@ -20,12 +20,14 @@ fn values(value: &str) -> IndexMap<String, String> {
 fn differ(one: &Value, other: &Value) -> Vec<(DifferenceKind, Option<String>)> {
     let ((one, first), (other, second)) = (passed(one), passed(other));
     let (old, new) = (values("old"), values("new"));
+    let places = IndexMap::new();
     let runs = [("old", &old, &one, &first), ("new", &new, &other, &second)];
     let runs = runs.map(|(name, values, report, answers)| Ran {
         name,
         values,
         report,
         answers,
+        places: &places,
     });
     let found = compare("plan", IndexMap::new(), &runs);
     assert_eq!(found.variants.len(), 2);
@@ -77,11 +79,13 @@ fn another_fate_is_told_with_its_cause_and_a_step_that_was_not_reached() {
     let red = samples::dead_server();
     let nothing = StepAnswers::new();
     let (old, new) = (values("old"), values("new"));
+    let places = IndexMap::new();
     let runs = [("old", &old, &green), ("new", &new, &red)].map(|(name, values, report)| Ran {
         name,
         values,
         report,
         answers: &nothing,
+        places: &places,
     });
     let axes: IndexMap<_, _> = [("servers.it".to_owned(), vec!["old".into(), "new".into()])].into();
     let found = compare("plan", axes, &runs);

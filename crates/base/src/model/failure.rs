@@ -10,6 +10,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::time::Duration;
 
+/// The first port that jelly chooses for what plans call `${port}`: well above those of known
+/// services. The system may choose one below it where it hands out nearly all by itself.
+pub const FIRST_CHOSEN_PORT: u16 = 20_000;
+
 /// Where in the life of a server or a step a failure happened.
 #[derive(
     Debug,

@@ -77,6 +77,9 @@ pub struct MatrixServer {
 pub struct MatrixStep {
     /// Of the step.
     pub id: String,
+    /// Where the plan has it, as `file:line:column`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
     pub section: Section,
     /// One for each variant, in their order; none where the variant's run did
     /// not come to the step.

@@ -60,8 +60,8 @@ pub use doctor::{
 pub use event::{Event, EventSink, Warnings};
 pub use exit::{ExitCode, Interrupt, Signal, Verdict};
 pub use failure::{
-    Assertion, AssertionTarget, Exit, Failure, HttpFacts, MismatchPlace, Outcome, Phase,
-    RequestFacts, RpcError, SpawnError, ToolResult, Wanted,
+    Assertion, AssertionTarget, Exit, FIRST_CHOSEN_PORT, Failure, HttpFacts, MismatchPlace,
+    Outcome, Phase, RequestFacts, RpcError, SpawnError, ToolResult, Wanted,
 };
 pub use failure_texts::for_each_json_text;
 pub use failures::{FailureView, Failures, KnownAdvice};

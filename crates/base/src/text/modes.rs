@@ -170,7 +170,7 @@ fn grade(line: &str) -> Option<u8> {
     let said = SAYS.iter().filter_map(|pattern| pattern.find(line));
     let said = said.min_by_key(regex::Match::start)?;
     if SIDE.iter().any(|pattern| pattern.is_match(line))
-        || is_of_no_http(&line[..said.end()])
+        || is_of_no_http(&line[..said.end()]) && !names_http(line)
         || is_of_another(line, said.start())
     {
         return None;
@@ -184,6 +184,13 @@ fn grade(line: &str) -> Option<u8> {
     } else {
         0
     })
+}
+
+/// Whether a line says itself that it is about HTTP.
+fn names_http(line: &str) -> bool {
+    ["http://", "https://", "HTTP/gRPC", "/mcp"]
+        .iter()
+        .any(|sign| line.contains(sign))
 }
 
 /// Whether what stands before a port names what speaks no HTTP, or does the work; how many

@@ -1,12 +1,10 @@
 //! Ports for servers and services that ask for one with `${port}`.
 
+use jelly_base::model::FIRST_CHOSEN_PORT;
 use jelly_plan::Plan;
 use std::collections::BTreeMap;
 use std::net::TcpListener;
 use std::ops::Range;
-
-/// The first port that is chosen by chance: well above those of known services.
-const FIRST: u16 = 20_000;
 
 /// The first port that systems hand out by themselves where they don't say it
 /// (RFC 6335, section 6: dynamic ports).
@@ -64,7 +62,7 @@ fn first_handed_out(told: Option<&str>) -> u16 {
 }
 
 fn quiet_below(end: u16) -> Option<Range<u16>> {
-    let range = FIRST..end;
+    let range = FIRST_CHOSEN_PORT..end;
     (range.len() >= 1_000).then_some(range)
 }
 

@@ -72,8 +72,13 @@ pub fn propose<'p>(
                 format!("; the actual text is in {shown} of the report")
             }
             Ok(shown) => format!(
-                "; the actual text is in {shown} of the report: where it is right, `jelly \
+                "; the actual text is in {shown} of the report: where it is right{}, `jelly \
                      snapshot accept {name} --plan {}` stores it in {}",
+                match shared.plan.source.variant {
+                    // They share what is stored.
+                    Some(_) => " and all combinations of the matrix give it",
+                    None => "",
+                },
                 shell_path(&plan.display().to_string()),
                 jelly_plan::snapshot_path(plan, name).display()
             ),

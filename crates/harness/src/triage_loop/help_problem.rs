@@ -430,6 +430,17 @@ fn next(case: &Case<'_>, lookup: &Lookup<'_>, context: &HelpContext<'_>) -> Vec<
         next.push("where the new answer is right, store it:".to_owned());
         next.append(&mut snapshots);
     }
+    let stores = next
+        .iter()
+        .any(|line| line.starts_with("$ jelly snapshot accept"));
+    if stores && context.plan.source.variant.is_some() {
+        next.insert(
+            0,
+            "the combinations of the matrix share this snapshot: it can be stored only where all \
+             of them give the same answer"
+                .to_owned(),
+        );
+    }
     for line in next.iter_mut().filter(|l| l.starts_with("$ jelly ")) {
         let folder = context
             .reports_dir

@@ -188,7 +188,12 @@ fn what_is_said_of_a_problem_quotes_no_more_than_its_line_shows() {
 
 #[test]
 fn a_secret_in_the_place_of_a_name_stays_masked() {
-    for secret in ["hunter2hunter2", "AKIA7EXAMPLE7EXAMPLE"] {
+    for secret in [
+        "hunter2hunter2",
+        "AKIA7EXAMPLE7EXAMPLE",
+        "SK_LIVE_4EC39HQLYJW",
+        "ABCDEFGHIJKLMNOPQRST",
+    ] {
         let text = format!(
             "version: 1\nservers:\n  s: {{ command: x, env: {{ API_TOKEN: {secret} }}, \
              args: [--token, ${{secret:{secret}}}] }}\nsteps: []\n"
@@ -213,6 +218,9 @@ fn the_name_of_a_secret_that_lacks_its_quotes_is_told() {
             "DEPOT_API_TOKEN",
             "args: [--token, ${secret:DEPOT_API_TOKEN}]",
         ),
+        ("depot_key", "args: [--token, ${secret:depot_key}]"),
+        ("TOKEN1", "env: { API_TOKEN: ${secret:TOKEN1} }"),
+        ("GITHUB-TOKEN", "args: [--token, ${secret:GITHUB-TOKEN}]"),
     ] {
         let text = format!("version: 1\nservers: {{ s: {{ command: x, {member} }} }}\nsteps: []\n");
         let error = check(source("p.yaml", &text)).unwrap_err();

@@ -1,6 +1,7 @@
 //! What a report shows beside its statement, and the statement does not hold: whom a
 //! client asked, what differs, the code of a system's error, a page that was printed.
 
+use super::statement::unwrapped_in_node;
 use jelly_base::model::Failure;
 use memchr::memmem::Finder;
 use std::sync::LazyLock;
@@ -59,6 +60,9 @@ pub(super) fn page_printed(f: &Failure) -> bool {
 pub(super) fn code_of_node(f: &Failure) -> Option<String> {
     static CODE: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("\n  code: '"));
     let text = f.text.as_deref().or(f.message.as_deref())?;
+    // The code of the runner's own error tells nothing.
+    let own = unwrapped_in_node(text);
+    let text = own.as_deref().unwrap_or(text);
     let at = CODE.find(text.as_bytes())? + CODE.needle().len();
     let code = text[at..].split('\'').next()?;
     let named = |b: u8| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_';

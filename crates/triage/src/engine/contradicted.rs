@@ -10,6 +10,7 @@ use super::live;
 use super::rule::{AdviceText, Rule};
 use super::tables::{built, table};
 use jelly_base::model::Failure;
+use jelly_base::text::LazyPattern;
 use serde::Deserialize;
 use std::sync::LazyLock;
 
@@ -69,6 +70,9 @@ pub(super) fn contradiction(
     CONTRADICTIONS.iter().find(known)
 }
 
+/// A status, and no part of a longer number: `HTTP404`, `404:`.
+static NOT_FOUND: LazyPattern = LazyPattern::ascii(r"(?:^|[^0-9.])404(?:[^0-9]|$)");
+
 impl SeenFact {
     fn holds(self, failure: &Failure, values: &Values) -> bool {
         let variable = || failure.env_delta.get(values.get("name")?)?.as_str();
@@ -79,7 +83,7 @@ impl SeenFact {
             // Which address answers 404, the server's settings say.
             Self::NothingSent => {
                 let answer = failure.tool_result.as_ref();
-                let is_status = answer.is_some_and(|result| result.text.contains("404"));
+                let is_status = answer.is_some_and(|result| NOT_FOUND.is_match(&result.text));
                 live::nothing_sent(failure) && !is_status
             }
             Self::ArgumentsFit => failure

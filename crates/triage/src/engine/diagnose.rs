@@ -5,7 +5,7 @@ use super::answered;
 use super::clues;
 use super::contradicted::contradiction;
 use super::error_answer::Reading;
-use super::evidence::{evidence_of, in_message, in_words, with_values};
+use super::evidence::{bare_of_runner, evidence_of, in_message, in_words, with_values};
 use super::facts::{ErrorAnswer, Facts, FailureSource};
 use super::field::RuleSide;
 use super::fingerprint::{self, Algorithm, FingerprintParts};
@@ -383,7 +383,7 @@ impl Engine {
             }
             None => evidence_of(facts),
         };
-        let evidence = evidence.map(|said| in_message(said, failure));
+        let evidence = evidence.map(|said| bare_of_runner(in_message(said, failure)));
         let evidence = match rule.error_category {
             Some(ErrorCategory::Assertion) if facts.source == FailureSource::Report => {
                 evidence.map(|said| with_values(said, facts))
@@ -504,7 +504,6 @@ fn advice_of(
     advice
 }
 
-/// Which server did not answer, where the rule's pattern takes no part of the text.
 /// The argument that a path is the beginning of, where a text has the whole of it: blanks end a
 /// path in most texts, and not in this one.
 fn given_path(path: &str, text: &str, failure: &Failure) -> Option<String> {
@@ -515,6 +514,7 @@ fn given_path(path: &str, text: &str, failure: &Failure) -> Option<String> {
     failure.argv.iter().find(is_whole).cloned()
 }
 
+/// Which server did not answer, where the rule's pattern takes no part of the text.
 fn name_server(evidence: &str, root_cause: &str, values: &mut Values) {
     let name = match root_cause {
         "connection_refused" => "peer",

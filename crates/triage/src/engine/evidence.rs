@@ -3,6 +3,8 @@
 use super::clues;
 use super::facts::{Facts, Promise, breach};
 use super::listening;
+use super::statement::unwrapped_in_node;
+use super::statement_lines::without_test;
 use jelly_base::model::{Evidence, Failure, HttpFacts, PlanIssue};
 use jelly_base::text::{one_line, shell_command};
 use serde_json::{Map, Value};
@@ -255,15 +257,23 @@ pub(super) fn with_values(known: Evidence, facts: &Facts<'_>) -> Evidence {
     }
 }
 
-/// What a test of Node's failed of, without the error in which its runner wraps it.
+/// The evidence without the error in which Node's runner wraps it on one line.
+pub(super) fn bare_of_runner(said: Evidence) -> Evidence {
+    match said.text.starts_with("[Error [ERR_TEST_FAILURE]: ") {
+        true => Evidence {
+            text: without_test(&said.text).to_owned(),
+            ..said
+        },
+        false => said,
+    }
+}
+
+/// What a test of Node's failed of, up to its stack.
 fn cause_in_node(text: &str) -> Option<String> {
-    let wrapped = text.trim_start().trim_start_matches('[');
-    let wrapped = wrapped.strip_prefix("Error [ERR_TEST_FAILURE]: ")?;
-    let (_, cause) = wrapped.split_once("\n  cause: ")?;
+    let cause = unwrapped_in_node(text)?;
     let lines = cause.lines().map(str::trim);
     let head: Vec<&str> = lines.take_while(|line| !line.starts_with("at ")).collect();
-    let head = head.join("\n");
-    (!head.trim_matches(['{', '}', '\'', '\n']).is_empty()).then_some(head)
+    Some(head.join("\n"))
 }
 
 /// Whether it was ended by a signal that others send.

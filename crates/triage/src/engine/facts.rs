@@ -132,6 +132,14 @@ impl<'a> Facts<'a> {
             http_status: http.and_then(|h| h.status),
             promise: promise_of(failure),
             died: failure.outcome == Some(Outcome::Eof)
+                // Of a server that is reached over HTTP, the answer ends with it.
+                || (failure.outcome == Some(Outcome::Error)
+                    && !answered
+                    && http.is_some_and(|http| {
+                        http.status.is_some_and(|status| (200..300).contains(&status))
+                            && blank(&http.body)
+                    })
+                    && matches!(ended, Some(Ending::Failure | Ending::Signal)))
                 || (failure.outcome.is_none()
                     && !answered
                     && matches!(ended, Some(Ending::Failure | Ending::Signal))),

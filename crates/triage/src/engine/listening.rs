@@ -1,6 +1,6 @@
 //! Where a server says that it listens, and whether that is where it is asked.
 
-use jelly_base::model::{Failure, Outcome};
+use jelly_base::model::{FIRST_CHOSEN_PORT, Failure, Outcome};
 use jelly_base::text::{WordList, listening_line, listening_ports};
 
 /// Whether a server that is spoken to by pipes says that it listens on a port,
@@ -44,13 +44,15 @@ pub(super) fn own_port(failure: &Failure) -> Option<String> {
 pub(super) fn listening_elsewhere(failure: &Failure) -> Option<(&'static str, &str)> {
     const CARRIERS: WordList =
         WordList("docker podman nerdctl finch kubectl oc ssh wsl limactl vagrant devcontainer");
-    /// Above these, jelly chooses the ports that plans call `${port}`.
-    const GIVEN: u16 = 19_999;
     let own = own_port(failure);
     let is_chosen = failure.url.as_ref()?.contains(":${port}");
     let is_other = |port: &str| match &own {
         Some(own) => port != own,
-        None => is_chosen && port.parse::<u16>().is_ok_and(|port| port <= GIVEN),
+        // What stands in the arguments may be what was chosen.
+        None => {
+            let is_given = failure.argv.iter().any(|arg| arg.contains(port));
+            is_chosen && !is_given && port.parse().is_ok_and(|port: u16| port < FIRST_CHOSEN_PORT)
+        }
     };
     let http = failure.http.as_ref()?;
     let nobody = http.status.is_none() && http.error.as_deref() == Some("connection_refused");

@@ -157,7 +157,7 @@ pub(super) fn own_result_refused(failure: &Failure) -> bool {
         r"\AError executing tool (\S{1,200}): \d+ validation errors? for (\w{1,200})Output\n",
     );
     static OF_MCP: LazyPattern = LazyPattern::new(
-        r#"\A\d+ validation errors? for (?:CallTool|GetPrompt|ReadResource)Result\n|"path": \[\s*"(content|contents|messages)",\s*\d+,"#,
+        r#"\A\d+ validation errors? for (?:CallTool|GetPrompt|ReadResource)Result\n|\A(?:[^\n:{}]{0,200}: )?\s*\[\s*\{[\s\S]{0,400}?"path": \[\s*"(content|contents|messages)",\s*\d+,"#,
     );
     let answer = match (&failure.tool_result, &failure.rpc_error) {
         (Some(result), _) => &result.text,
@@ -170,8 +170,16 @@ pub(super) fn own_result_refused(failure: &Failure) -> bool {
     OF_MCP.captures(answer).is_some_and(|found| {
         let given = arguments(failure).map_or_else(String::new, Value::to_string);
         let member = found.get(1).map(|member| member.as_str());
-        // A part of an argument may be called so, too.
-        !member.is_some_and(|member| given.contains(member))
+        let asked = failure.request.as_ref().map(|it| it.method.as_str());
+        // Another service may be asked for messages; and a part of an argument may be called so.
+        member.is_none_or(|member| {
+            let is_own = match asked {
+                Some("prompts/get") => member == "messages",
+                Some("resources/read") => member == "contents",
+                Some(_) | None => member == "content",
+            };
+            is_own && !given.contains(member)
+        })
     })
 }
 
@@ -193,6 +201,11 @@ pub(super) fn value_given(failure: &Failure) -> Option<bool> {
     };
     let given = arguments(failure).map_or_else(String::new, Value::to_string);
     let is_given = |shown: &str| {
+        // A map is given where one of its keys is.
+        if let Some(map) = shown.strip_prefix('{').filter(|map| map.starts_with('\'')) {
+            let first = map[1..].split('\'').next().unwrap_or_default();
+            return given.contains(&format!("\"{first}\":"));
+        }
         let word = shown
             .split(|c: char| "{}[]()'\",: ".contains(c))
             .find(|word| !word.is_empty());
@@ -274,14 +287,36 @@ pub(super) fn reserved_host(failure: &Failure) -> bool {
 /// Whether a URL of the plan or the call names this machine or a bare address,
 /// so that no name has to be resolved.
 pub(super) fn numeric_host(failure: &Failure) -> bool {
-    any_given(failure, &|text| {
-        text.split_once("://").is_some_and(|(_, rest)| {
+    let is_numeric = |text: &str| {
+        text.split_once("://").map(|(_, rest)| {
             let authority = rest.split(['/', '?', '#']).next().unwrap_or(rest);
             let host = authority.rsplit('@').next().unwrap_or(authority);
             let name = host.split(':').next().unwrap_or(host);
             name == "localhost" || host.starts_with('[') || name.parse::<Ipv4Addr>().is_ok()
         })
-    })
+    };
+    // Of several services that the variables name, nobody knows which was asked.
+    let values = failure.env_delta.values().filter_map(Value::as_str);
+    let mut named = values.filter_map(is_numeric).peekable();
+    any_given(failure, &|text| is_numeric(text) == Some(true))
+        || named.peek().is_some() && named.all(|is_numeric| is_numeric)
+}
+
+/// Whether the answer names a value that the server was started with, in its arguments or its
+/// variables, and none of the call's.
+pub(super) fn setting_refused(failure: &Failure) -> bool {
+    const LETTERS: usize = 6;
+    let answer = match (&failure.tool_result, &failure.rpc_error) {
+        (Some(result), _) => &result.text,
+        (None, Some(error)) => &error.message,
+        (None, None) => return false,
+    };
+    let given = arguments(failure).map_or_else(String::new, Value::to_string);
+    let args = failure.argv.iter().skip(1).map(String::as_str);
+    let args = args.map(|arg| arg.split_once('=').map_or(arg, |(_, value)| value));
+    let variables = failure.env_delta.values().filter_map(Value::as_str);
+    let mut values = args.chain(variables).map(str::trim);
+    values.any(|value| value.len() >= LETTERS && answer.contains(value) && !given.contains(value))
 }
 
 /// Whether the path of the URL is the one where the old HTTP transport opens

@@ -53,8 +53,10 @@ pub(super) fn describe(failure: &Failure, values: &mut Values) {
 
 /// The program and the arguments, as a plan writes them, of a command that holds a whole line.
 fn words_of(command: &str) -> Option<(&str, String)> {
-    // Quotes are a shell's, and what is masked can't be written.
-    if command.contains(['"', '\'', '\\']) || command.contains("[secret") {
+    // What a shell reads would reach the program as it stands, and what is masked can't be
+    // written.
+    const OF_SHELL: [char; 11] = ['"', '\'', '\\', '$', '~', '*', '|', '&', ';', '<', '>'];
+    if command.contains(OF_SHELL) || command.contains("[secret") {
         return None;
     }
     let mut words = command.split_whitespace();

@@ -38,6 +38,7 @@ pub(super) struct Statement {
 pub(super) fn statement(f: &Failure) -> Statement {
     let message = readable(f.message.as_deref().unwrap_or_default());
     let text = readable(f.text.as_deref().unwrap_or_default());
+    let text = unwrapped_in_node(&text).map_or(text, Cow::Owned);
     if let Some(text) = innermost(&text).or_else(|| innermost(&message)) {
         return Statement {
             text,
@@ -48,6 +49,25 @@ pub(super) fn statement(f: &Failure) -> Statement {
         text: told(f, &message, &text),
         innermost: false,
     }
+}
+
+/// What a test of Node's failed of, as it would stand there by itself: the runner wraps it in
+/// an error of its own, which has a stack in the first test of a suite and none in the others.
+pub(super) fn unwrapped_in_node(text: &str) -> Option<String> {
+    let wrapped = text.trim();
+    let wrapped = wrapped.strip_prefix('[').unwrap_or(wrapped);
+    let wrapped = wrapped.strip_prefix("Error [ERR_TEST_FAILURE]: ")?;
+    let (_, cause) = wrapped
+        .split_once("\n  cause: ")
+        .or_else(|| wrapped.split_once(", cause: "))?;
+    let cause = cause.trim_end().strip_suffix('}')?.trim_end();
+    let quoted = cause
+        .strip_prefix('\'')
+        .and_then(|it| it.strip_suffix('\''));
+    let cause = quoted.unwrap_or(cause);
+    let lines = lines(cause).map(|line| line.strip_prefix("  ").unwrap_or(line));
+    let cause = lines.collect::<Vec<_>>().join("\n");
+    (!cause.trim_matches(['{', '}', '\n']).is_empty()).then_some(cause)
 }
 
 /// What the logs of a case say, where its failure says nothing: the first

@@ -140,6 +140,8 @@ pub(super) struct When {
     zero_given: Option<bool>,
     /// Whether a value that the answer refuses stood in the call's arguments.
     value_given: Option<bool>,
+    /// The answer names a value that the server was started with, and none of the call's.
+    setting_refused: Option<bool>,
     /// The answer refuses what the server made of the tool's own result.
     own_result_refused: Option<bool>,
     /// The command was started as another user.
@@ -281,6 +283,7 @@ impl When {
             && is(self.plain_to_tls_port, live::plain_to_tls_port)
             && is(self.shell_script, live::shell_script)
             && is(self.numeric_host, live::numeric_host)
+            && is(self.setting_refused, live::setting_refused)
             && is(self.sse_path, live::sse_path)
             && same(self.service, facts.failure.is_service)
             && same(self.listens, facts.listens)

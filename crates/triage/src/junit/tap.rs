@@ -228,6 +228,7 @@ pub(super) fn tap(source: &mut BoundedSource<'_>, machine: &mut Machine<'_>) -> 
             ended.give(machine);
         }
     };
+    let mut counting = false;
     while let Some(whole) = line(source, machine.limits.token, &mut buffer)? {
         let text = whole.trim_start();
         let indent = whole.len() - text.len();
@@ -268,6 +269,7 @@ pub(super) fn tap(source: &mut BoundedSource<'_>, machine: &mut Machine<'_>) -> 
             is_red = true;
         } else if let Some(found) = point(text) {
             close(machine, &mut open);
+            counting = false;
             seen += u64::from(indent == 0);
             let is_wrong = u64::from(found.failed());
             wrong += is_wrong;
@@ -308,8 +310,9 @@ pub(super) fn tap(source: &mut BoundedSource<'_>, machine: &mut Machine<'_>) -> 
             begun.begin(indent, name.trim(), machine.limits.name);
         } else if text == "---" && indent > 0 {
             block = Some(indent);
-        } else if counts(text) {
+        } else if begins_counts(text) || counting && counts(text) {
             // It is said of all tests, and of none.
+            counting = true;
         } else if let Some(open) = &mut open
             && open.said.len() < 2 * text_limit
         {
@@ -351,14 +354,21 @@ pub(super) fn tap(source: &mut BoundedSource<'_>, machine: &mut Machine<'_>) -> 
     Ok(())
 }
 
-/// Whether a line counts tests, as producers do behind the last one: `# fail 2`, `1..3`.
+/// Whether the counts of a producer begin here, which stand behind the last test: `1..3` or
+/// `# tests 3`. A test may say itself what passes.
+fn begins_counts(text: &str) -> bool {
+    let count = text
+        .strip_prefix("1..")
+        .or_else(|| text.strip_prefix("# tests "));
+    count.is_some_and(|count| count.trim().parse::<u64>().is_ok())
+}
+
+/// Whether a line counts tests: `# fail 2`.
 fn counts(text: &str) -> bool {
     const OF_TESTS: WordList =
         WordList("tests pass fail ok skip skipped todo suites cancelled duration_ms");
     let Some(said) = text.strip_prefix("# ") else {
-        return text
-            .strip_prefix("1..")
-            .is_some_and(|count| count.parse::<u64>().is_ok());
+        return false;
     };
     let mut words = said.split_whitespace();
     let is_of_tests = words.next().is_some_and(|word| OF_TESTS.has(word));

@@ -88,6 +88,8 @@ pub fn account(mut parts: Vec<ReportPart>, mut before: Before, terms: Terms) -> 
     let mut hints = Hints::new();
     let mut first_prints = HashMap::new();
     let mut failed_at: HashMap<String, String> = HashMap::new();
+    // A test may have failed elsewhere in another leg.
+    let mut failed_in: HashMap<String, HashMap<String, String>> = HashMap::new();
     let mut mentions: HashMap<String, Mentions> = HashMap::new();
     for part in parts {
         let mut summary = part.summary;
@@ -109,9 +111,11 @@ pub fn account(mut parts: Vec<ReportPart>, mut before: Before, terms: Terms) -> 
             templates.extend(part.templates);
             took.extend(part.took);
             first_prints.extend(part.first_prints);
-            for (cause, place) in part.failed_at {
-                failed_at.entry(cause).or_insert(place);
+            for (cause, place) in &part.failed_at {
+                let known = failed_at.entry(cause.clone());
+                known.or_insert_with(|| place.clone());
             }
+            failed_in.insert(summary.path.clone(), part.failed_at);
             mentions.insert(summary.path.clone(), part.mentions);
             let of_report = part.hints.into_iter();
             hints.extend(of_report.map(|(at, hint)| ((summary.path.clone(), at), hint)));
@@ -131,7 +135,9 @@ pub fn account(mut parts: Vec<ReportPart>, mut before: Before, terms: Terms) -> 
         cluster.at = failed_at.get(&cluster.fingerprint).cloned();
     }
     let places = failures.iter().enumerate().filter_map(|(at, failure)| {
-        let place = failed_at.get(failure.test_fingerprint)?;
+        let place = failed_in
+            .get(failure.report)?
+            .get(failure.test_fingerprint)?;
         Some((at, place.clone()))
     });
     let places = places.collect();

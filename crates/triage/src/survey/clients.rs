@@ -3,6 +3,7 @@
 
 use super::lacks::{Subject, SubjectKind};
 use super::mentions::Mentions;
+use super::service::service_in;
 use crate::engine::product_frame;
 use jelly_base::model::{Failure, FailureView};
 use jelly_base::model::{Outage, outage};
@@ -24,6 +25,36 @@ pub(super) fn client_called(failure: &Failure, root_cause: &str) -> Option<Subje
         false => frame.rsplit_once('.').map_or(&*frame, |(class, _)| class),
     };
     Some(Subject::new(SubjectKind::Client, file))
+}
+
+/// The service whose client library gave up, where the stack of who was not answered names it:
+/// some say no more than that the connection is closed.
+pub(super) fn library_asked(failure: &Failure, root_cause: &str) -> Option<Subject> {
+    static LIBRARY: LazyPattern = LazyPattern::ascii(
+        r"[/\\](?:node_modules|site-packages|dist-packages|gems|vendor)[/\\](?P<name>@?[\w.-]+(?:[/\\][\w.-]+)?)",
+    );
+    const FRAMES: usize = 32;
+    if outage(root_cause) != Some(Outage::Away) {
+        return None;
+    }
+    let text = failure.text.as_deref()?;
+    let mut named = LIBRARY.captures_iter(text).take(FRAMES);
+    named.find_map(|found| {
+        let name = found.name("name")?.as_str().to_ascii_lowercase();
+        let name = name.trim_start_matches("io");
+        Some(Subject::new(SubjectKind::Service, service_in(name)?))
+    })
+}
+
+/// The service of the library through which a failure asked.
+pub(super) fn service_asked(
+    view: &FailureView<'_>,
+    mentions: &HashMap<String, Mentions>,
+) -> Option<&'static str> {
+    let told = mentions.get(view.report)?.of(view);
+    let mut services = told.filter(|one| one.kind == SubjectKind::Service);
+    let first = services.next()?;
+    services.next().is_none().then(|| service_in(&first.name))?
 }
 
 /// The name by which Laravel knows the database that it asked.

@@ -30,7 +30,7 @@ const MATCHER_LINES: usize = 16;
 /// A case that fails a hundred times over is told by its first few causes.
 const CAUSES_OF_A_CASE: usize = 8;
 
-/// Causes of a report of which a place is kept.
+/// Causes and tests of a report of which a place is kept.
 const PLACES: usize = 4000;
 
 /// What Vitest puts between the titles of suites and tests.

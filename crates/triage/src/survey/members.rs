@@ -7,6 +7,7 @@ use super::lacks::{Subject, SubjectKind};
 use super::replaced::messages;
 use super::subject_forms::SUBJECT_FORMS;
 use super::wanted::{COMPARES, without_wanted};
+use crate::engine::product_frame;
 use jelly_base::model::{Failure, TriagedFailure};
 use regex::Regex;
 use std::borrow::Cow;
@@ -56,16 +57,14 @@ pub(super) fn missing_member(failure: &Failure, triaged: &TriagedFailure) -> Opt
             true => without_wanted(text),
             false => Cow::Borrowed(text),
         };
-        FORMS
-            .iter()
-            .find_map(|form| named(form, &came, failure.text.as_deref()))
+        FORMS.iter().find_map(|form| named(form, &came, failure))
     })?;
     Some(Subject::new(SubjectKind::Member, &told))
 }
 
 /// The name of the member, with what it is of: where the words do not tell, the line of the
-/// source does, which stands in `stack`.
-fn named(form: &Regex, text: &str, stack: Option<&str>) -> Option<String> {
+/// source does, which stands in the failure's stack, or the file of the product.
+fn named(form: &Regex, text: &str, failure: &Failure) -> Option<String> {
     let members = &SUBJECT_FORMS.members;
     let found = form.captures(text)?;
     let name = found.name("name")?.as_str();
@@ -73,13 +72,28 @@ fn named(form: &Regex, text: &str, stack: Option<&str>) -> Option<String> {
         // A test has functions of its own, and some names are those of many functions.
         let call = call.as_str();
         let own = call.rsplit(['.', '\\', ':']).next().unwrap_or(call);
-        let is_of_many = own == call && (own.starts_with("__") || members.of_many.contains(own));
-        return (!own.starts_with("test_") && !is_of_many).then(|| format!("{call}({name})"));
+        // What a decorator returns stands in the place of many functions.
+        let within = call.split_once(".<locals>").map(|(within, _)| within);
+        let is_local = within.is_some_and(|within| !within.contains('.'));
+        let is_of_many = (own == call || is_local) && members.of_many.contains(own)
+            || own == call && own.starts_with("__");
+        if own.starts_with("test_") || is_of_many {
+            return None;
+        }
+        let called = format!("{call}({name})");
+        // Methods are called by their bare names, too.
+        return match own == call && !is_rare(own) {
+            true => of_file(&called, failure),
+            false => Some(called),
+        };
     }
     let owner = found.name("owner").map(|owner| owner.as_str());
     let is_constant = owner.is_none() && !name.contains(|c: char| c.is_lowercase());
     let owner = match is_constant {
-        true => Some(owner_of(name, stack?)?),
+        true => {
+            let asked = asked_of(failure.text.as_deref()?, name)?;
+            asked.rsplit('.').next().filter(|owner| !owner.is_empty())
+        }
         false => owner,
     };
     if members.of_anything.contains(name)
@@ -87,27 +101,71 @@ fn named(form: &Regex, text: &str, stack: Option<&str>) -> Option<String> {
     {
         return None;
     }
-    let is_sign = |c: char| c.is_uppercase() || c == '_';
-    let is_rare = name.len() > 4 && name.chars().skip(1).any(is_sign);
     match owner {
         // Transpiled `this`
         Some(owner) if owner.starts_with("_this") || owner.starts_with("_self") => None,
-        // What bundlers call a module.
-        Some(owner) if owner.starts_with('_') => is_rare.then(|| name.to_owned()),
+        // What bundlers and compilers call a module.
+        Some(owner) if owner.starts_with('_') || is_numbered(owner) => {
+            is_rare(name).then(|| name.to_owned())
+        }
+        // Many variables are called `client`.
+        Some(owner) if owner.starts_with(char::is_lowercase) && !is_rare(name) => {
+            of_file(&format!("{owner}.{name}"), failure)
+        }
         Some(owner) => Some(format!("{owner}.{name}")),
-        None => is_rare.then(|| name.to_owned()),
+        None if is_rare(name) => Some(name.to_owned()),
+        None => of_file(name, failure),
     }
 }
 
-/// What a constant is asked of: `State` in `State.NOT_FOUND`.
-fn owner_of<'s>(name: &str, stack: &'s str) -> Option<&'s str> {
+/// Whether a name is of several words, so that few things are called so.
+fn is_rare(name: &str) -> bool {
+    let is_sign = |c: char| c.is_uppercase() || c == '_';
+    name.len() > 4 && name.chars().skip(1).any(is_sign)
+}
+
+/// `index_1`, as TypeScript calls what it imports.
+fn is_numbered(owner: &str) -> bool {
+    let number = owner.rsplit_once('_').map(|(_, number)| number);
+    number.is_some_and(|it| !it.is_empty() && it.bytes().all(|b| b.is_ascii_digit()))
+}
+
+/// In one file of the product, one thing is called so.
+fn of_file(name: &str, failure: &Failure) -> Option<String> {
+    Some(format!("{name} in {}", product_frame(failure)?))
+}
+
+/// What a member is asked of, with what that is of in turn: `State` in `State.NOT_FOUND`,
+/// `cart.total` in `cart.total.net`. The line of the source tells that failed: the last one that
+/// pytest marks or that stands above the marks of Ruby and Python, else all lines that ask.
+pub(super) fn asked_of<'t>(text: &'t str, member: &str) -> Option<&'t str> {
+    const LINES: usize = 400;
     let is_of_word = |c: char| c.is_alphanumeric() || c == '_';
-    let dotted = format!(".{name}");
-    let mut found = stack.match_indices(&dotted);
-    let (at, _) = found.find(|(at, _)| !stack[at + dotted.len()..].starts_with(is_of_word))?;
-    let before = &stack[..at];
-    let owner = &before[before.trim_end_matches(is_of_word).len()..];
-    (!owner.is_empty()).then_some(owner)
+    let is_of_name = |c: char| is_of_word(c) || matches!(c, '.' | '@');
+    let dotted = format!(".{member}");
+    let asked = |line: &'t str| {
+        let mut found = line.rmatch_indices(&dotted);
+        let (at, _) = found.find(|(at, _)| !line[at + dotted.len()..].starts_with(is_of_word))?;
+        let owner = &line[line[..at].trim_end_matches(is_of_name).len()..at];
+        // The name of what a call gave is not told.
+        (!owner.is_empty() && !owner.starts_with('.')).then_some(owner)
+    };
+    let lines: Vec<&str> = text.lines().take(LINES).collect();
+    let is_mark = |line: &str| {
+        let line = line.trim();
+        line.contains('^') && line.bytes().all(|b| matches!(b, b'^' | b'~' | b' '))
+    };
+    let marked = lines.windows(2).rev().find(|pair| is_mark(pair[1]));
+    let failed = lines.iter().rfind(|line| line.starts_with('>'));
+    let shown = lines
+        .iter()
+        .find(|line| line.trim_start().starts_with("Failure/Error: "));
+    if let Some(line) = failed.or(marked.map(|pair| &pair[0])).or(shown) {
+        return asked(line);
+    }
+    let mut all = lines.iter().filter_map(|line| asked(line));
+    let first = all.next()?;
+    all.all(|other| other == first).then_some(first)
 }
 
 #[cfg(test)]

@@ -45,6 +45,7 @@ mod quoted;
 mod raised;
 mod read;
 mod record_key;
+mod renamed;
 mod repeated;
 mod replaced;
 mod rerun;

@@ -2,7 +2,7 @@
 
 use super::addresses::Addresses;
 use super::ailing::status_of;
-use super::clients::client;
+use super::clients::{client, service_asked};
 use super::group::{Group, OF_EACH, SERVERS, merge, subjects};
 use super::mentions::Mentions;
 use super::service::service_of;
@@ -40,7 +40,9 @@ pub(super) fn join_outages(
         }
         if about.len() <= SERVERS {
             let first = group.victims.first().and_then(|first| views.get(*first));
-            let speaks = first.and_then(|view| service_of(view, &about));
+            let speaks = first.and_then(|view| {
+                service_of(view, &about).or_else(|| service_asked(view, mentions))
+            });
             let victims = group.victims.iter().take(OF_EACH).map(|at| &views[*at]);
             let clients = victims.filter_map(|view| Some((view.report, client(view, mentions)?)));
             let clients = clients.collect();

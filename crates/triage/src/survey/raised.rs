@@ -2,6 +2,7 @@
 //! other words: one that caught it and raised its own, one that asserts that there is none.
 
 use super::lacks::{Subject, SubjectKind};
+use super::members::asked_of;
 use crate::engine::{failing_line, stumbled};
 use jelly_base::model::{Failure, FailureView};
 use jelly_base::text::LazyPattern;
@@ -92,15 +93,7 @@ pub(super) fn null_field(failure: &Failure, root_cause: &str) -> Option<Subject>
     let of_nil = |text: &str| {
         let found = OF_NIL.captures(text)?;
         let member = (1..found.len()).find_map(|at| found.get(at))?.as_str();
-        let failed = text.lines().rfind(|line| line.starts_with('>'));
-        let source = failed.unwrap_or(text);
-        let is_of_word = |c: char| c.is_alphanumeric() || c == '_';
-        let dotted = format!(".{member}");
-        let mut found = source.rmatch_indices(&dotted);
-        let (at, _) = found.find(|(at, _)| !source[at + dotted.len()..].starts_with(is_of_word))?;
-        let is_of_name = |c: char| is_of_word(c) || matches!(c, '.' | '@');
-        let asked = &source[source[..at].trim_end_matches(is_of_name).len()..at];
-        (!asked.is_empty()).then(|| format!("{asked}.{member}"))
+        Some(format!("{}.{member}", asked_of(text, member)?))
     };
     let field = texts().find_map(|text| of_jvm(text).or_else(|| of_nil(text)))?;
     let place = failing_line(failure)?;

@@ -6,6 +6,7 @@ use super::error_codes::{cloud_code, codes, fatal_code};
 use super::lacks::{Subject, SubjectKind};
 use super::members::missing_member;
 use super::names::{is_frame, own_lines};
+use super::renamed::renamed;
 use super::replaced::replaced;
 use super::shifted::{BY_CHANCE, is_rare, shift, swapped};
 use super::tested::tested;
@@ -90,6 +91,11 @@ pub(super) fn signs(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Sub
     }
     let outputs = [Some(text), failure.system_err.as_deref()];
     let compares = COMPARES.contains(&triaged.diagnosis.root_cause.as_str());
+    if compares {
+        let all = said.into_iter().flatten().chain([text]);
+        let renamed = all.filter_map(renamed);
+        found.extend(renamed.map(|keys| Subject::new(SubjectKind::WrongValue, &keys)));
+    }
     for changed in outputs.into_iter().flatten().filter(|_| compares) {
         let swapped = swapped(changed);
         found.extend(swapped.map(|names| Subject::new(SubjectKind::WrongValue, &names)));

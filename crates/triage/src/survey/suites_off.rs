@@ -4,6 +4,7 @@
 use super::group::{CAUSES, Group, OF_EACH, merge};
 use super::mentions::Mentions;
 use super::parametrized::function;
+use super::shifted::compared;
 use jelly_base::model::{FailureView, Side};
 use jelly_base::text::{LazyPattern, WordList};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -43,7 +44,7 @@ pub(super) fn join_suites(
         if together.len() < CAUSES_OF_ONE || !most || tests_several(views, groups, &together) {
             continue;
         }
-        let mut together = together.into_iter();
+        let mut together = of_one_kind(views, groups, together).into_iter();
         if let Some(first) = together.next() {
             for other in together {
                 merge(groups, first, other);
@@ -51,6 +52,81 @@ pub(super) fn join_suites(
             groups[first].victims.sort_unstable();
             groups[first].suite = Some(suite.to_owned());
         }
+    }
+}
+
+/// What kind of value a test wanted, as far as that tells one fault from another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum ValueKind {
+    Whole,
+    Decimal,
+    /// A date, a time of day, a duration.
+    Time,
+    Markup,
+    /// Without a number in it.
+    List,
+}
+
+/// Those of the groups that wanted the kind of value that most of them did, with those that
+/// show none: one fault of prices makes no list of names wrong.
+fn of_one_kind(views: &[FailureView<'_>], groups: &[Group], together: Vec<usize>) -> Vec<usize> {
+    let wanted = |at: usize| {
+        let view = groups[at].victims.first().map(|first| &views[*first])?;
+        let said = view.evidence.map(|(_, text)| text).or(view.message)?;
+        wanted_value(said)
+    };
+    let values: Vec<Option<String>> = together.iter().map(|at| wanted(*at)).collect();
+    // Where decimals always show that they are, what is whole is something else.
+    let mut told = values.iter().flatten();
+    let shows_decimals = told.any(|value| value.ends_with(".0"));
+    let kinds = values
+        .iter()
+        .map(|value| match value_kind(value.as_deref()?) {
+            Some(ValueKind::Whole) if !shows_decimals => Some(ValueKind::Decimal),
+            kind => kind,
+        });
+    let kinds: Vec<Option<ValueKind>> = kinds.collect();
+    let mut counts: BTreeMap<ValueKind, usize> = BTreeMap::new();
+    for kind in kinds.iter().flatten() {
+        *counts.entry(*kind).or_default() += 1;
+    }
+    let Some((most, _)) = counts.iter().max_by_key(|(_, count)| **count) else {
+        return together;
+    };
+    let all = together.into_iter().zip(&kinds);
+    all.filter(|(_, kind)| kind.is_none_or(|kind| kind == *most))
+        .map(|(at, _)| at)
+        .collect()
+}
+
+/// The value that an assertion wanted, or the one that came where that is told first.
+fn wanted_value(said: &str) -> Option<String> {
+    static WANTED: LazyPattern = LazyPattern::new(r"\b(?:want(?:ed)?|[Ee]xpected):? ([^\n,;]+)");
+    let value = match compared(said) {
+        Some((wanted, _)) => wanted,
+        None => WANTED.captures(said)?.get(1)?.as_str().to_owned(),
+    };
+    let bare = value.trim_matches(['"', '\'', '`', ' ', '\\']);
+    (!bare.is_empty()).then(|| bare.to_owned())
+}
+
+fn value_kind(value: &str) -> Option<ValueKind> {
+    static TIME: LazyPattern = LazyPattern::new(
+        r"\A(?:\d{4}-\d\d-\d\d(?:$|[T ].*)|\d\d?:\d\d(?::\d\d)?(?:\.\d+)?|(?:\d+(?:\.\d+)?(?:ns|µs|us|ms|h|m|s))+)\z",
+    );
+    let digits = value.contains(|c: char| c.is_ascii_digit());
+    if value.parse::<i64>().is_ok() {
+        Some(ValueKind::Whole)
+    } else if digits && value.parse::<f64>().is_ok() {
+        Some(ValueKind::Decimal)
+    } else if TIME.is_match(value) {
+        Some(ValueKind::Time)
+    } else if value.starts_with('<') && value[1..].starts_with(|c: char| c.is_alphabetic()) {
+        Some(ValueKind::Markup)
+    } else if value.starts_with('[') && !digits {
+        Some(ValueKind::List)
+    } else {
+        None
     }
 }
 
@@ -159,7 +235,31 @@ fn is_wrong_value(view: &FailureView<'_>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::names_a_thing;
+    use super::{ValueKind, names_a_thing, value_kind, wanted_value};
+
+    #[test]
+    fn the_kind_of_value_is_read_from_what_was_wanted() {
+        for (said, wanted) in [
+            ("Ride(5) = 25m0s, want 20m0s", Some(ValueKind::Time)),
+            ("8.0 != 9.0", Some(ValueKind::Decimal)),
+            ("0 != 1", Some(ValueKind::Whole)),
+            (
+                "expected '1.00' to be '1.01' // Object.is equality",
+                Some(ValueKind::Decimal),
+            ),
+            (
+                "expected '<bill id=\"5\"><lines>' to be '<bill id=\"5\"><items>' // Object.is equality",
+                Some(ValueKind::Markup),
+            ),
+            ("Queue = [b a], want [a b]", Some(ValueKind::List)),
+            ("expected false to be true // Object.is equality", None),
+            ("expected '3,00 EUR' to be '4,00 EUR'", None),
+            ("got nothing", None),
+        ] {
+            let kind = wanted_value(said).and_then(|value| value_kind(&value));
+            assert_eq!(kind, wanted, "{said}");
+        }
+    }
 
     #[test]
     fn a_suite_is_called_by_a_thing_or_holds_anything() {

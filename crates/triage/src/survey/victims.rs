@@ -14,8 +14,10 @@ use super::pools::DryPools;
 use super::quoted::sentences;
 use super::raised::raised_by;
 use super::repeated::Sayings;
+use super::replaced::messages;
 use super::speakers::Speakers;
 use super::subject::{host_of, same};
+use super::suites_off::class_or_suite;
 use jelly_base::model::FailureView;
 use jelly_base::model::{Outage, outage};
 use jelly_base::text::{THIS_MACHINE, address};
@@ -75,7 +77,10 @@ pub(super) fn join_folders(views: &[FailureView<'_>], groups: &mut [Group]) {
     /// Two files may lack for reasons of their own.
     const FILES: usize = 3;
     /// Folders in which each file has an owner of its own.
-    const SYSTEM: [&str; 6] = ["/dev", "/etc", "/proc", "/run", "/sys", "/var/run"];
+    const SYSTEM: [&str; 13] = [
+        "/bin", "/dev", "/etc", "/lib", "/opt", "/private", "/proc", "/run", "/sbin", "/sys",
+        "/usr", "/var/lib", "/var/run",
+    ];
     let mut folders: BTreeMap<(SubjectKind, &str, String), BTreeMap<String, usize>> =
         BTreeMap::new();
     for (at, group) in groups.iter().enumerate().take(CAUSES) {
@@ -97,7 +102,12 @@ pub(super) fn join_folders(views: &[FailureView<'_>], groups: &mut [Group]) {
     }
     for ((kind, _, folder), files) in folders {
         // Who may use a folder is settled once, but for those of the system.
-        let is_of_system = folder == "/tmp"
+        let is_of_home = ["/home/", "/Users/"].iter().any(|homes| {
+            let user = folder.strip_prefix(homes);
+            user.is_some_and(|user| !user.contains('/'))
+        });
+        let is_of_system = ["/tmp", "/root"].contains(&&*folder)
+            || is_of_home
             || SYSTEM.iter().any(|known| {
                 let within = folder.strip_prefix(known);
                 within.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -333,6 +343,26 @@ struct Causes {
     nameless: Option<usize>,
     /// What is lacking, by a name that is no word, with whatever is lacking of it.
     named: HashMap<Box<str>, Option<usize>>,
+    /// Servers that are away, by what clients in tests of a suite said of them.
+    worded: HashMap<ClientWords, Option<usize>>,
+}
+
+/// What a client said whose server is away, and in which suite.
+#[derive(PartialEq, Eq, Hash)]
+struct ClientWords {
+    report: String,
+    suite: String,
+    message: String,
+}
+
+impl ClientWords {
+    fn of(view: &FailureView<'_>, message: &str) -> Self {
+        Self {
+            report: view.report.to_owned(),
+            suite: class_or_suite(view.classname, view.suite).to_owned(),
+            message: message.trim().to_owned(),
+        }
+    }
 }
 
 impl Causes {
@@ -372,6 +402,15 @@ impl Causes {
                 }
                 if is_away {
                     told.extend(said_of(views, group));
+                    let victims = group.victims.iter().take(OF_EACH).map(|at| &views[*at]);
+                    for view in victims {
+                        let Some(message) = view.message else {
+                            continue;
+                        };
+                        let words = ClientWords::of(view, message);
+                        let known = causes.worded.entry(words).or_insert(Some(at));
+                        *known = known.filter(|known| *known == at);
+                    }
                 }
             }
             for subject in told {
@@ -454,8 +493,18 @@ impl Causes {
                 _ => false,
             })
         });
+        let is_unreached = |one: &Subject| one.kind == SubjectKind::Unreached;
+        let worded = || {
+            let (_, came) = messages(view.message?)?;
+            *self.worded.get(&ClientWords::of(view, &came))?
+        };
+        let worded = match mentions.of(view).any(is_unreached) {
+            true => worded(),
+            false => None,
+        };
         // A sentence tells less than a name.
-        for less in [said, ails, nameless.into_iter().collect()] {
+        let worded = worded.or(nameless);
+        for less in [said, ails, worded.into_iter().collect()] {
             if meant.is_empty() {
                 meant = less;
             }

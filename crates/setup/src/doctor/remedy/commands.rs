@@ -65,7 +65,12 @@ pub(super) fn launchers_like(command: &str) -> Vec<&'static str> {
     let is_of_its_own = |meant: &str| {
         let rest = command.strip_prefix(meant).unwrap_or_default();
         let is_version = !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit() || b == b'.');
-        is_version || command.contains('-') && command.split('-').any(|part| part == meant)
+        // `npx-y` lacks a blank.
+        let is_program = |(one, other): (&str, &str)| {
+            let is_word = |part: &str| part.len() > 1;
+            one == meant && is_word(other) || other == meant && is_word(one)
+        };
+        is_version || command.split_once('-').is_some_and(is_program)
     };
     let mut meant = like(command, LAUNCHERS);
     meant.retain(|meant| !is_of_its_own(meant));

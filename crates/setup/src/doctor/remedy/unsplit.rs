@@ -62,7 +62,12 @@ impl Doctor<'_> {
             // A module of Python has no blank in its name, and neither has a package of npm.
             let is_module = || {
                 let args = self.started.args.iter().map(|arg| arg.text.as_str());
-                let mut args = args.skip_while(|arg| is_flag(arg) && *arg != "-m");
+                let mut before = "";
+                let mut args = args.skip_while(|arg| {
+                    let is_option = is_flag(arg) || matches!(before, "-X" | "-W");
+                    before = arg;
+                    is_option && *arg != "-m"
+                });
                 let is_first = args.next() == Some("-m") && args.next() == Some(text);
                 is_first && program.starts_with("python")
             };

@@ -3,7 +3,7 @@
 use super::slice::{List, readable};
 use super::{noise, quoted, talk, usage};
 use crate::engine::answered;
-use crate::engine::facts::{Facts, Promise};
+use crate::engine::facts::{Ending, Facts, Promise, blank};
 use crate::engine::field::Field;
 use jelly_base::model::Phase;
 use serde_json::Value;
@@ -90,6 +90,11 @@ pub(super) fn live<'a>(list: &mut List<'a>, facts: &Facts<'a>) {
     }
     if !f.stdout_noise.is_empty() {
         let noise = f.stdout_noise.join("\n");
+        // What ends before it is ready says why wherever it writes.
+        let failed = !matches!(facts.ended, Some(Ending::Zero));
+        if facts.died && failed && facts.starting && blank(&f.stderr) {
+            list.with_roots(Field::Stderr, "stdout_noise", noise.clone(), 2);
+        }
         list.whole(
             Field::Stdout,
             "stdout_noise",

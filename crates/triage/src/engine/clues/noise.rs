@@ -132,13 +132,17 @@ pub(super) fn without_coped_with(text: &str) -> Cow<'_, str> {
         r"(?i)\bwarn(?:ing)?\b.*\b(?:not set|unset|missing)(?:[,;:.]| ?(?:[(-]|–|—))+ ?(?:so )?(?:using|defaulting to|assuming|falling back to) \S",
     );
     static VARIABLE: LazyBytePattern = LazyBytePattern::new(r"\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b");
+    // `Using the tool without it is impossible` names nothing that takes its place.
+    static ASKS: LazyBytePattern = LazyBytePattern::new(
+        r"(?i)\b(?:using|assuming|defaulting to)\b.*\b(?:requires?|required|needs?|needed|fails?|without|impossible|cannot|can't|won't|not|must|please|until|unless)\b",
+    );
     // What it fell back to may have failed, too: that is no more coped with.
     static ENDS: LazyBytePattern = LazyBytePattern::new(
         r"(?i)^\W*(?:\[?\d\S* ){0,2}\[?(?:error|fatal|critical)\b(?:[^a-z]|$)|\b(?:falling|fell) back\b.*\b(?:fail(?:ed|s|ure)?|refused|error)\b",
     );
     let is_coped = |line: &str| {
         let copes = COPES.is_match(line) && !VARIABLE.is_match(line);
-        (copes || HAS_VALUE.is_match(line)) && !ENDS.is_match(line)
+        (copes || HAS_VALUE.is_match(line)) && !ENDS.is_match(line) && !ASKS.is_match(line)
     };
     if !["WARN", "Warn", "warn", " back ", "ontinuing", "in use"]
         .iter()

@@ -238,7 +238,7 @@ fn called_in<'t>(
     if let Some((_, called)) = after.split_once("): ") {
         return called.split('(').next();
     }
-    if place.ends_with(".go") || line.starts_with("at ") {
+    if place.ends_with(".go") {
         let called = above.next()?.trim();
         let called = called.trim_start_matches(|c: char| c.is_ascii_digit());
         let called = called.trim_start_matches([':', ' ']);

@@ -402,8 +402,10 @@ pub(super) fn colons(text: &str) -> Option<(usize, bool)> {
     const LONGEST: usize = 64 * 3;
     let len = text.bytes().take(LONGEST).take_while(address).count();
     let mut address = &text[..len];
-    // What ends a sentence is no part of it.
-    if !address.ends_with("::") {
+    // What ends a sentence is no part of it; nor is a colon, but of a name such as `face::add:`.
+    let is_named = address.contains("::") && address.matches(':').count() < 4;
+    let is_of_it = address.ends_with("::") || address.ends_with(':') && is_named;
+    if !is_of_it {
         address = address.trim_end_matches([':', '.']);
     }
     if address.matches(':').take(2).count() < 2

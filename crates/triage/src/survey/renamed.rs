@@ -1,0 +1,111 @@
+//! The key of a document in whose place another stands: a field that has another name now is
+//! missed by every test that reads the document, whatever else this holds.
+
+use jelly_base::text::LazyPattern;
+use std::collections::BTreeMap;
+
+/// Lines of a difference that are read, and keys of it.
+const LINES: usize = 200;
+const KEYS: usize = 400;
+
+/// The key that is wanted and the one that came, where these are all that differs between the
+/// keys of two documents.
+pub(super) fn renamed(text: &str) -> Option<String> {
+    let (wanted, came) = documents(text)?;
+    let (wanted, came) = (keys(&wanted), keys(&came));
+    let without = |one: &BTreeMap<String, usize>, other: &BTreeMap<String, usize>| {
+        let own = one.iter().filter_map(|(key, count)| {
+            let left = count.saturating_sub(other.get(key).copied().unwrap_or_default());
+            (left > 0).then(|| (key.clone(), left))
+        });
+        own.collect::<Vec<_>>()
+    };
+    let (lost, got) = (without(&wanted, &came), without(&came, &wanted));
+    let ([(lost, times)], [(got, as_often)]) = (&*lost, &*got) else {
+        return None;
+    };
+    (times == as_often).then(|| format!("-{lost}: +{got}:"))
+}
+
+/// What was wanted and what came: the lines of a difference, or two documents of one line.
+fn documents(text: &str) -> Option<(String, String)> {
+    static BESIDE: LazyPattern = LazyPattern::ascii(
+        r"(?:=|got:?) (?P<came>[\{\[][^\n]+[\}\]])[,;] want(?:ed)?:? (?P<wanted>[\{\[][^\n]+[\}\]])",
+    );
+    if let Some(found) = BESIDE.captures(text) {
+        let part = |name| Some(found.name(name)?.as_str().to_owned());
+        return Some((part("wanted")?, part("came")?));
+    }
+    let of = |mark: char| {
+        let lines = text.lines().take(LINES).map(str::trim_start);
+        let lines = lines.filter(|line| line.starts_with(mark) && !is_head(line));
+        lines.map(|line| &line[1..]).collect::<Vec<_>>().join("\n")
+    };
+    let (wanted, came) = (of('-'), of('+'));
+    (!wanted.is_empty() && !came.is_empty()).then_some((wanted, came))
+}
+
+/// How the head of a difference begins, which is none of its lines.
+fn is_head(line: &str) -> bool {
+    const HEADS: [&str; 7] = [
+        "---",
+        "+++",
+        "- Expected",
+        "+ Received",
+        "- Snapshot",
+        "+ actual",
+        "+ expected",
+    ];
+    HEADS.iter().any(|head| line.starts_with(head))
+}
+
+/// The keys of a document, in JSON or as languages write their own, and how often each stands.
+fn keys(document: &str) -> BTreeMap<String, usize> {
+    static KEY: LazyPattern = LazyPattern::ascii(
+        r#"(?m)(?:^|[{,\[(])\s*(?:['"](?P<quoted>[A-Za-z_][\w-]*)\\?['"]|:?(?P<bare>[A-Za-z_]\w*))\s*(?::|=>)(?:[^:/]|$)"#,
+    );
+    let mut keys = BTreeMap::new();
+    for found in KEY.captures_iter(document).take(KEYS) {
+        if let Some(key) = found.name("quoted").or_else(|| found.name("bare")) {
+            *keys.entry(key.as_str().to_owned()).or_default() += 1;
+        }
+    }
+    keys
+}
+
+#[cfg(test)]
+mod tests {
+    use super::renamed;
+
+    #[test]
+    fn a_key_in_place_of_another_is_told_from_every_form() {
+        for text in [
+            "+ actual - expected\n\n  {\n    lines: [\n+     articleNo: 'A1',\n+     name: 'Bolt'\n-     name: 'Bolt',\n-     sku: 'A1'\n  }",
+            "+ '{\"articleNo\":\"A1\",\"qty\":3}'\n- '{\"sku\":\"A1\",\"qty\":3}'",
+            "json = {\"id\":1,\"articleNo\":450}, want {\"id\":1,\"sku\":450}",
+            "- Expected\n+ Received\n\n  Object {\n-   \"sku\": \"A1\",\n+   \"articleNo\": \"A1\",",
+            "-{:sku=>\"A1\", :name=>\"x\"}\n+{:articleNo=>\"A1\", :name=>\"x\"}",
+        ] {
+            assert_eq!(
+                renamed(text).as_deref(),
+                Some("-sku: +articleNo:"),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn other_differences_are_none_of_a_name() {
+        for text in [
+            "- a: 1\n+ a: 2",
+            "- a: 1\n- b: 2\n+ c: 2",
+            "- a: 1\n+ c: 2\n+ c: 3",
+            "- http://a.test\n+ https://b.test",
+            "- Expected\n+ Received",
+            "got {}, want {}",
+            "",
+        ] {
+            assert_eq!(renamed(text), None, "{text}");
+        }
+    }
+}
