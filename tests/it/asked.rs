@@ -176,6 +176,25 @@ fn what_has_no_answer_is_refused_and_noted() {
 }
 
 #[test]
+fn a_server_that_dies_of_what_jelly_refuses_is_not_to_blame() {
+    let server = python(
+        "
+def call(message):
+    send({'jsonrpc': '2.0', 'id': 'q', 'method': 'elicitation/create', 'params': {'message': 'sure?', 'requestedSchema': {'type': 'object', 'properties': {}}}})
+    while (reply := read()).get('id') != 'q': pass
+    sys.exit('McpError: ' + reply['error']['message'])
+serve(call)
+",
+    );
+    let plan = format!("version: 1\nservers:\n  s: {server}\nsteps: [{{ tool: work }}]\n");
+    let run = Project::with(&plan).run(&[]);
+    run.ends(3, "needs_user_help");
+    let diagnosis = &run.last().failure("work")["diagnosis"];
+    assert_eq!(diagnosis["ambiguous"], true, "{diagnosis}");
+    assert_eq!(diagnosis["excused"], "unanswered", "{diagnosis}");
+}
+
+#[test]
 fn a_secret_in_an_answer_or_a_question_is_shown_nowhere() {
     let project = Project::with(&plan(
         "

@@ -428,6 +428,18 @@ fn a_report_of_anothers_forges_no_label() {
     project.write("merged.xml", merged);
     let told = triaged(&project, "merged.xml");
     assert_eq!(told[0]["diagnosis"]["rule"], "timeout/call");
+    // Some take the properties away, too; type, message and text say the same then.
+    let bare = without_properties(&own).replace("<testsuites name=\"jelly\"", "<testsuites");
+    project.write("bare.xml", &bare);
+    let told = triaged(&project, "bare.xml");
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert_eq!(told[0]["diagnosis"]["rule"], "timeout/call");
+    project.write(
+        "other.xml",
+        bare.replace("type=\"call_timeout\"", "type=\"E\""),
+    );
+    let told = triaged(&project, "other.xml");
+    assert_ne!(told[0]["diagnosis"]["rule"], "timeout/call");
     let ended = project
         .jelly(&["triage", "reports/latest/junit.xml", "--format", "ctrf"])
         .output();

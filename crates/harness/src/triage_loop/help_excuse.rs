@@ -28,7 +28,8 @@ pub(super) fn excused(word: &str, diagnosis: &Diagnosis, seen: u32, unconfirmabl
              server has `answers` for that"
         }
         "unreached" => {
-            "its server told on stderr meanwhile that a service did not answer, which may be why"
+            "its server told meanwhile that a service failed it, on stderr or in its log, which may \
+             be why"
         }
         "error_answer" => {
             "the answer is an error as a whole, and the step was never seen to pass: what it asks \

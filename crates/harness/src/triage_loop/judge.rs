@@ -36,12 +36,12 @@ pub(super) const EARLIER_STEP_NOT_DONE: &str = "earlier_step_not_done";
 pub(super) const EARLIER_STEP_FAILED: &str = "earlier_step_failed";
 
 /// Why code is not to be blamed for what it did: a service that it may need had died,
-/// or jelly refused what it asked for. Whoever dies of a refusal does so by itself.
+/// or jelly refused what it asked for, of which a server may die, too.
 fn lacked(failure: &Failure) -> Option<&'static str> {
     if failure.after_service_died {
         Some(SERVICE_DIED)
     } else {
-        (failure.refused_question && failure.exit.is_none()).then_some(UNANSWERED)
+        failure.refused_question.then_some(UNANSWERED)
     }
 }
 

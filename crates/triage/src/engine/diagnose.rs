@@ -281,11 +281,18 @@ impl Engine {
         let gave_nothing =
             || rule.root_cause == "assertion_mismatch" && is_given_nothing(facts.failure);
         let failed_inside = answered && (rule.root_cause == "internal_error" || gave_nothing());
-        let is_of_them = failed_inside || !answered && (died || rule.id == HTTP_500);
+        // What is logged by notifications is of this call, and is no talk of others.
+        let is_wrong = answered
+            && ["assertion_mismatch", "internal_error"].contains(&rule.root_cause.as_str());
+        let logged = facts.failure.logs.join("\n");
+        let logged = clues::without_coped_with(&logged);
+        let has_logged = is_wrong && !logged.trim().is_empty();
+        let is_of_them = failed_inside || has_logged || !answered && (died || rule.id == HTTP_500);
         if !is_of_them || facts.source != FailureSource::Live {
             return None;
         }
         let words = match &facts.failure.http {
+            _ if has_logged => logged.into_owned(),
             _ if answered => {
                 let fresh = facts.failure.stderr.as_ref();
                 fresh.filter(|_| !facts.failure.stderr_is_older)?.clone()
@@ -319,11 +326,12 @@ impl Engine {
             // "Internal Server Error" is what any 500 says.
             && (died || said.root_cause != "upstream_error");
         let (words, what_of_it) = match (answered, died) {
+            (true, _) if has_logged => ("In its log it names", "which may be behind it"),
             (true, _) => ("On stderr it names", "which may be behind it"),
             (false, true) => ("Its last words name", "which to put right first"),
             (false, false) => ("The body names", "which to put right first"),
         };
-        let unanswered = NO_ANSWER.contains(&&*said.root_cause);
+        let unanswered = has_logged || NO_ANSWER.contains(&&*said.root_cause);
         is_environment.then(|| {
             let fix = Fix::text(format!(
                 "{words} something outside of its code, {what_of_it}: {}",

@@ -250,7 +250,7 @@ impl Machine<'_> {
         let of_suite = self.case().is_some_and(|case| case.of_suite);
         let failure = self.failure(&mut open);
         let most = self.limits.failures_per_case;
-        let own_run = self.own_run;
+        let (own_run, is_unnamed) = (self.own_run, !self.is_root_named);
         if let Some(case) = self.case() {
             let rerun = matches!(open.wrong, Wrong::RerunFailure | Wrong::RerunError);
             let flaky = matches!(open.wrong, Wrong::FlakyFailure | Wrong::FlakyError);
@@ -259,7 +259,8 @@ impl Machine<'_> {
                 |known: &Failure| known.message == failure.message && known.type_ == failure.type_;
             // A run tells a test by its last failed attempt, whatever was wrong
             // with those before it.
-            let known = rerun && (own_run || case.failures.iter().any(says_the_same));
+            let is_own = own_run || rerun && is_unnamed && told_by_jelly(&failure).is_some();
+            let known = rerun && (is_own || case.failures.iter().any(says_the_same));
             let known = known && !case.failures.is_empty();
             if flaky && own_run {
                 case.failures.clear();
@@ -469,6 +470,10 @@ impl Machine<'_> {
             if let Some(rest) = rest.map(str::to_owned) {
                 out = (!rest.trim().is_empty()).then_some(rest);
             }
+        } else if !self.is_root_named {
+            for failure in &mut failures {
+                failure.label = told_by_jelly(failure);
+            }
         }
         let file = (!case.file.is_empty())
             .then(|| case.file.clone())
@@ -560,6 +565,15 @@ fn label(
         first.label = Some(said);
     }
     doubt
+}
+
+/// What jelly said of a failure in a report that another tool has merged, which leaves neither
+/// the name of its root nor its properties: its type, its message and its text say one cause.
+fn told_by_jelly(failure: &Failure) -> Option<Label> {
+    let text = Label::from_text(failure.text.as_deref()?)?;
+    let message = Label::from_message(failure.message.as_deref()?)?;
+    let is_one = message == text && failure.type_.as_deref() == Some(text.root_cause());
+    is_one.then_some(text)
 }
 
 /// What of a case its label can't be true beside.

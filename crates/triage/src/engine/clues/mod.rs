@@ -29,6 +29,7 @@ pub(super) use expected::expected_error;
 pub use failing_line::{failing_line, failing_line_of_server};
 pub(super) use heads::class;
 pub(super) use masked::{MASK, masked};
+pub(super) use noise::without_coped_with;
 pub use origin::product_frame;
 pub(super) use origin::{Origin, is_library, is_test, origin, product_function, raised_by_library};
 pub(super) use own_message::{compares, tells_of_system};

@@ -123,7 +123,7 @@ fn dedented(said: String) -> String {
 
 /// What a server wrote, without warnings of something that it copes with: `WARNING metrics:
 /// connection refused, metrics disabled`. One that names a variable may tell what a call lacks.
-pub(super) fn without_coped_with(text: &str) -> Cow<'_, str> {
+pub(in crate::engine) fn without_coped_with(text: &str) -> Cow<'_, str> {
     static COPES: LazyBytePattern = LazyBytePattern::new(
         r"(?i)\bwarn(?:ing)?\b.*\b(?:disabl(?:ed|ing)|falling back|continuing|going on|in-memory)\b|\b(?:falling|fell) back (?:to|on)\b|\bcontinuing without\b|\bport \d+ is (?:already )?in use\b[^\n.;]{0,40}[,;.]+ (?:trying|using) (?:another|the next|an? available|available|port|\d)",
     );
