@@ -696,6 +696,38 @@ fn a_certificate_that_is_expired_of_another_name_or_signed_by_nobody() {
     }
 }
 
+/// It was waited for until the time for the start was over, and that was raised.
+#[test]
+fn a_server_that_is_started_and_not_trusted_is_not_waited_for() {
+    use rcgen::{CertificateParams, KeyPair};
+    let key = KeyPair::generate().unwrap();
+    let params = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
+    let certificate = params.self_signed(&key).unwrap();
+    let project = Project::with(
+        "
+version: 1
+servers:
+  s: { command: python3, args: [s.py, \"${port}\"], url: \"https://localhost:${port}/mcp\" }
+steps: [{ id: one, tool: work }]
+",
+    );
+    project.write("s.pem", certificate.pem() + &key.serialize_pem());
+    project.write(
+        "s.py",
+        "
+import http.server, ssl, sys
+context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+context.load_cert_chain('s.pem')
+server = http.server.HTTPServer(('localhost', int(sys.argv[1])), http.server.BaseHTTPRequestHandler)
+server.socket = context.wrap_socket(server.socket, server_side=True)
+server.serve_forever()
+",
+    );
+    let run = project.run(&[]);
+    never_ready(&run, "tls_error");
+    assert_eq!(run.iterations().len(), 1, "{}", run.stdout);
+}
+
 #[test]
 fn a_signed_certificate_that_is_itself_trusted_needs_no_authority() {
     let (server, [_, leaf]) = secure_with_leaf("localhost", 2200, true);

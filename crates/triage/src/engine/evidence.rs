@@ -147,6 +147,15 @@ pub(super) fn evidence_of(facts: &Facts<'_>) -> Option<Evidence> {
     if let Some(result) = f.tool_result.as_ref().filter(|r| !r.text.trim().is_empty()) {
         return Some(evidence("tool_result.text", &result.text));
     }
+    // Of an answer that holds none, a log of requests tells nothing.
+    let is_no_answer = f.http.as_ref().is_some_and(|http| http.status.is_some());
+    if is_no_answer
+        && !facts.died
+        && !facts.timed_out
+        && let Some(message) = f.message.as_deref().and_then(clues::telling_line)
+    {
+        return Some(evidence("message", &message));
+    }
     // What stood there before the request was said of something else.
     let own = f.stderr.as_deref().filter(|_| !f.stderr_is_older);
     let line = own.and_then(clues::telling_line);

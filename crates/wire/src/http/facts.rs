@@ -250,6 +250,14 @@ pub(super) fn lost(error: reqwest::Error, head: Option<HttpFacts>, redactor: &Re
     useless(facts, message)
 }
 
+/// Whether what was said of TLS is said again however often it is asked: a certificate that is
+/// not trusted, or one that the client lacks. A server that is not there yet says neither.
+pub(super) fn stays_refused(facts: &HttpFacts) -> bool {
+    let said = facts.text.as_deref().unwrap_or_default();
+    facts.error.as_deref() == Some("tls")
+        && (said.contains(PEER_CERTIFICATE) || said.contains("received fatal alert"))
+}
+
 /// What is to be said of a body of which no more comes.
 pub(super) fn broke_off(error: BodyError, head: HttpFacts, redactor: &Redactor) -> HttpEnd {
     match error {

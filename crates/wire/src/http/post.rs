@@ -85,7 +85,8 @@ impl Post<'_> {
                 }
                 Err(error) => facts::lost(error, None, &self.link.redactor),
             };
-            if self.link.process.is_none() || self.link.is_ready() {
+            let stays = facts::stays_refused(&trouble.facts);
+            if self.link.process.is_none() || self.link.is_ready() || stays {
                 return Err(Box::new(trouble));
             }
             let mut facts = trouble.facts;
