@@ -13,7 +13,7 @@ use std::path::Path;
 /// By the subcommand, or its group, what it takes of the flags of a run. The
 /// unnamed row is of all of them.
 const ELSEWHERE: [(&str, &[&str]); 3] = [
-    ("check", &["--project-dir", "--rules"]),
+    ("check", &["--project-dir", "--rules", "--var"]),
     ("tools", &["--project-dir"]),
     ("", &["--profile"]),
 ];
@@ -220,6 +220,15 @@ mod tests {
                 "--record"
             ]
         );
+    }
+
+    #[test]
+    fn a_check_of_the_plan_is_given_the_variables_too() {
+        let run = ["jelly", "run", "p.yaml", "--var", "who=Ann", "--seed", "7"];
+        let matches = Cli::command().try_get_matches_from(run).unwrap();
+        let mut check = "$ jelly check --live p.yaml".to_owned();
+        call_flags(&matches, None).extend(&mut check);
+        assert_eq!(check, "$ jelly check --live p.yaml --var who=Ann");
     }
 
     /// It holds the shard's result until that is merged.

@@ -5,15 +5,19 @@ mod live;
 
 pub use live::check_live;
 
+use super::invalid::Invalid;
 use super::named_server::not_started;
 use super::plan_files::read_source;
+use super::refusal::Refusal;
 use super::settings::World;
+use indexmap::IndexMap;
 use jelly_base::model::{Checkup, ExitCode};
 use jelly_base::text::redact::Redactor;
 use jelly_harness::exec::unnamed_snapshots;
 use jelly_plan::{self as plan, Matrix, Plan};
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::Value;
 use std::collections::HashSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -25,6 +29,36 @@ pub struct Told<'a> {
     pub json: bool,
     /// The project folder, if that is not the plan's.
     pub project: Option<&'a Path>,
+    /// As in `--var`, of which the last wins.
+    pub vars: &'a [(String, Value)],
+}
+
+impl Told<'_> {
+    fn given(&self) -> IndexMap<String, Value> {
+        self.vars.iter().cloned().collect()
+    }
+}
+
+/// Refuses a variable that none of the plans has a place for, as a run does. A
+/// plan that can't be read says so itself.
+///
+/// # Errors
+/// The first.
+pub fn refuse_stray_variable(
+    paths: &[PathBuf],
+    told: Told<'_>,
+    redactor: &Redactor,
+) -> Result<(), Refusal> {
+    if told.vars.is_empty() {
+        return Ok(());
+    }
+    let sources: Result<Vec<_>, _> = distinct(paths).map(read_source).collect();
+    let stray = sources.ok().filter(|sources| !sources.is_empty());
+    let stray =
+        stray.and_then(|sources| Invalid::stray_variable(&sources, &told.given(), told.project));
+    stray.map_or(Ok(()), |stray| {
+        Err(Refusal::invalid(stray.render(told.color, redactor)))
+    })
 }
 
 /// Validates all plans and reports everything that is wrong in all of them:
@@ -40,9 +74,10 @@ pub fn check(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> ExitCode {
+    let vars = told.given();
     let plans = distinct(paths)
         .map(|path| {
-            let plan = examine(path, told.project, redactor);
+            let plan = examine(path, (&vars, told.project), redactor);
             Examined::of(path, plan.map(|plan| Good::of(&plan)))
         })
         .collect::<Vec<_>>();
@@ -138,9 +173,13 @@ impl Good {
     }
 }
 
-fn examine(path: &Path, project: Option<&Path>, redactor: &Redactor) -> Result<Plan, PlanRefusal> {
+fn examine(
+    path: &Path,
+    (vars, project): (&IndexMap<String, Value>, Option<&Path>),
+    redactor: &Redactor,
+) -> Result<Plan, PlanRefusal> {
     let source = read_source(path).map_err(PlanRefusal::Unreadable)?;
-    plan::check_in(source, project)
+    plan::check_in(source, vars, project)
         .map_err(|error| PlanRefusal::Wrong(Box::new(error.hiding(redactor.clone()))))
 }
 
@@ -359,10 +398,10 @@ fn problem(
 
 #[cfg(test)]
 mod tests {
-    use super::{Told, check};
+    use super::{Told, check, refuse_stray_variable};
     use jelly_base::model::ExitCode;
     use jelly_base::text::redact::Redactor;
-    use serde_json::Value;
+    use serde_json::{Value, json};
     use std::path::PathBuf;
 
     const GOOD: &str = "version: 1\nservers:\n  m: { command: x }\nsteps:\n  - tool: t\n";
@@ -382,18 +421,16 @@ mod tests {
     }
 
     fn run(paths: &[PathBuf], json: bool) -> (ExitCode, String, String) {
+        let told = Told {
+            json,
+            ..Told::default()
+        };
+        run_told(paths, told)
+    }
+
+    fn run_told(paths: &[PathBuf], told: Told<'_>) -> (ExitCode, String, String) {
         let (mut out, mut err) = (Vec::new(), Vec::new());
-        let code = check(
-            paths,
-            Told {
-                color: false,
-                json,
-                project: None,
-            },
-            &Redactor::none(),
-            &mut out,
-            &mut err,
-        );
+        let code = check(paths, told, &Redactor::none(), &mut out, &mut err);
         let text = |bytes| String::from_utf8(bytes).unwrap();
         (code, text(out), text(err))
     }
@@ -441,6 +478,30 @@ mod tests {
             assert!(err.contains(said), "{said} in\n{err}");
         }
         assert!(err.ends_with("problems in 5 plans\n"), "{err}");
+    }
+
+    #[test]
+    fn a_plan_that_needs_a_variable_is_good_with_it() {
+        let folder = Folder::new();
+        let plan = GOOD.replace("tool: t", "tool: t\n    args: { a: '${who}' }");
+        let paths = [folder.file("a.yaml", plan)];
+        assert_eq!(run(&paths, false).0, ExitCode::InvalidInput);
+        let vars = [("who".to_owned(), json!("Ann"))];
+        let told = Told {
+            vars: &vars,
+            ..Told::default()
+        };
+        let (code, _, err) = run_told(&paths, told);
+        assert_eq!((code, err.as_str()), (ExitCode::Passed, ""));
+        assert!(refuse_stray_variable(&paths, told, &Redactor::none()).is_ok());
+        let vars = [vars, [("whom".to_owned(), json!("Ann"))]].concat();
+        let told = Told {
+            vars: &vars,
+            ..Told::default()
+        };
+        let stray = refuse_stray_variable(&paths, told, &Redactor::none()).unwrap_err();
+        let (what, _) = stray.parts().unwrap();
+        assert!(what.contains("the plan has no variable `whom`"), "{what}");
     }
 
     #[test]

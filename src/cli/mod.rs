@@ -255,7 +255,11 @@ fn dispatch(cli: Cli, layers: &Layers) -> std::process::ExitCode {
                 color,
                 json,
                 project,
+                vars: &args.vars,
             };
+            if let Err(refusal) = check::refuse_stray_variable(&plans, told, &redactor) {
+                return refusal.tell().into();
+            }
             check::check(&plans, told, &redactor, &mut out, &mut err).into()
         }
         Command::Known(args) => in_world(color, |world| known::known(&args, world)),

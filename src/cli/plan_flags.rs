@@ -26,13 +26,17 @@ pub fn flags_for(call: &RunCall, plan: &Plan, plan_copy: Option<String>) -> Call
     let source = std::slice::from_ref(&plan.source);
     let placed = placed_variables(source, &vars, call.project());
     let is_placed = |name: &str| placed.as_ref().is_none_or(|all| all.contains(name));
-    flags.kept.retain(|flag| {
+    let is_own = |flag: &CallFlag| {
         let value = flag.value.as_deref().unwrap_or_default();
         let name = value.split('=').next().unwrap_or_default();
         let is_foreign = is_filter(flag) && foreign.iter().any(|filter| filter == value);
         let is_stray = flag.name == "--var" && !is_placed(name);
         !is_foreign && !is_stray
-    });
+    };
+    flags.kept.retain(is_own);
+    for (_, taken) in &mut flags.elsewhere {
+        taken.retain(is_own);
+    }
     flags
 }
 

@@ -93,6 +93,29 @@ fn a_plan_whose_names_are_all_listed_is_good_and_nothing_is_called() {
 }
 
 #[test]
+fn a_plan_that_needs_a_variable_is_checked_with_it() {
+    let project =
+        project("  - { server: desk, tool: greet, args: { name: x, times: '${n}' } }\n");
+    for (var, code, says) in [
+        ("n=2", 0, "checked against the lists of `desk`"),
+        ("n=two", 2, "takes integer at /times"),
+        ("n=2 number=2", 2, "has no variable `number`"),
+    ] {
+        let vars = var.split(' ').flat_map(|var| ["--var", var]);
+        let args: Vec<&str> = ["check", "plan.yaml", "--live"]
+            .into_iter()
+            .chain(vars)
+            .collect();
+        let ended = project.jelly(&args).output();
+        let told = format!("{}{}", ended.stdout, ended.stderr);
+        assert_eq!(ended.code, Some(code), "{var}: {told}");
+        assert!(told.contains(says), "{var}: {told}");
+    }
+    let ended = project.jelly(&["check", "plan.yaml"]).output();
+    assert_eq!(ended.code, Some(2), "{}", ended.stdout);
+}
+
+#[test]
 fn what_no_list_has_is_told_at_its_place_with_what_was_meant() {
     let project = project(
         "  - { server: desk, tool: gret, args: { name: x } }

@@ -1,8 +1,9 @@
 //! What can be typed behind `jelly check`.
 
 use super::rules::RuleFiles;
-use super::shared::Format;
+use super::shared::{Format, parse_var};
 use clap::Args;
+use serde_json::Value;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -22,6 +23,10 @@ pub struct CheckArgs {
     /// Project folder; everything a plan includes must be inside it [default: the plan's folder]
     #[arg(long, value_name = "DIR")]
     pub project_dir: Option<PathBuf>,
+
+    /// Set a variable of the plan; the value may be JSON
+    #[arg(long = "var", value_name = "NAME=VALUE", value_parser = parse_var)]
+    pub vars: Vec<(String, Value)>,
 
     /// Start the servers, and check what the steps name against their lists; calls nothing
     #[arg(long)]

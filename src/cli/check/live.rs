@@ -9,13 +9,15 @@ use super::super::plan_files::{plans, read_source};
 use super::super::refusal::Refusal;
 use super::super::runtime::{unless_interrupted, with_runtime};
 use super::super::settings::World;
-use super::{Examined, Good, PlanRefusal, Told, distinct, examine, report};
+use super::{Examined, Good, PlanRefusal, Told, distinct, examine, refuse_stray_variable, report};
 use crate::cli::args::{CheckArgs, Format};
+use indexmap::IndexMap;
 use jelly_base::model::{Checkup, ExitCode, Failure};
 use jelly_base::text::redact::Redactor;
 use jelly_harness::exec::{OpenServer, ServerLists};
 use jelly_plan::{Plan, PlanError, PlanFinding, PlanSource, Scope, load_in};
 use jelly_triage::engine::Engine;
+use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -34,6 +36,7 @@ struct LiveCheck<'a> {
     world: &'a World,
     redactor: &'a Redactor,
     project: Option<&'a Path>,
+    vars: IndexMap<String, Value>,
 }
 
 /// What a plan came to beside its servers.
@@ -58,7 +61,9 @@ pub fn check_live(args: &CheckArgs, world: &World) -> Result<ExitCode, Refusal> 
         color: world.colors_stderr(),
         json,
         project: args.project_dir.as_deref(),
+        vars: &args.vars,
     };
+    refuse_stray_variable(&paths, told, &world_redactor(world))?;
     with_runtime(&args.own_rules, world, async |context| {
         let redactor = world_redactor(world);
         let live = LiveCheck {
@@ -66,6 +71,7 @@ pub fn check_live(args: &CheckArgs, world: &World) -> Result<ExitCode, Refusal> 
             world,
             redactor: &redactor,
             project: told.project,
+            vars: told.given(),
         };
         let work = live.all(&paths);
         let examined = unless_interrupted(&context.interrupt, work).await??;
@@ -85,10 +91,12 @@ impl LiveCheck<'_> {
     async fn all<'p>(&self, paths: &'p [PathBuf]) -> Result<Vec<Examined<'p>>, Refusal> {
         let mut examined = Vec::new();
         for path in distinct(paths) {
-            examined.push(match examine(path, self.project, self.redactor) {
-                Ok(plan) => self.plan(path, plan).await?,
-                Err(refusal) => Examined::of(path, Err(refusal)),
-            });
+            examined.push(
+                match examine(path, (&self.vars, self.project), self.redactor) {
+                    Ok(plan) => self.plan(path, plan).await?,
+                    Err(refusal) => Examined::of(path, Err(refusal)),
+                },
+            );
         }
         Ok(examined)
     }
@@ -106,8 +114,7 @@ impl LiveCheck<'_> {
                         variant: Some(Arc::new(variant)),
                         ..source
                     };
-                    load_in(source, &Default::default(), self.project)
-                        .map_err(|error| self.wrong(error))
+                    load_in(source, &self.vars, self.project).map_err(|error| self.wrong(error))
                 });
                 match read.collect::<Result<Vec<Plan>, PlanRefusal>>() {
                     Ok(plans) => plans,

@@ -10,6 +10,7 @@ use crate::cli::refusal::Refusal;
 use crate::cli::rules::project_file;
 use crate::cli::settings::{World, inherited_secrets};
 use crate::cli::tools::MAX_LOCK;
+use indexmap::IndexMap;
 use jelly_base::files::read_up_to;
 use jelly_base::model::{ShardPlan, ShardRecord};
 use jelly_base::text::redact::{looks_secret, secrets_in_variable};
@@ -273,7 +274,7 @@ fn places(paths: &[PathBuf], root: &Path, world: &World) -> Result<Vec<String>, 
 fn contents_digest(path: &Path, project: &Path) -> Option<String> {
     let source = PlanSource::read(path).ok()?;
     let own = source.sha256();
-    let Ok(plan) = check_in(source, Some(project)) else {
+    let Ok(plan) = check_in(source, &IndexMap::new(), Some(project)) else {
         return Some(own);
     };
     let included = plan.included.iter().map(PlanSource::sha256);

@@ -59,15 +59,20 @@ pub fn load_in(
 /// # Errors
 /// All that is wrong with it, in the order of the file.
 pub fn check(source: PlanSource) -> Result<Plan, PlanError> {
-    check_in(source, None)
+    check_in(source, &IndexMap::new(), None)
 }
 
-/// As [`check`], of a project that is another folder than the plan's.
+/// As [`check`], of a plan to which `vars` were given from outside, and of a
+/// project that is another folder than the plan's.
 ///
 /// # Errors
 /// As [`check`].
-pub fn check_in(source: PlanSource, project: Option<&FilePath>) -> Result<Plan, PlanError> {
-    read(source, &IndexMap::new(), project, true)
+pub fn check_in(
+    source: PlanSource,
+    vars: &IndexMap<String, Value>,
+    project: Option<&FilePath>,
+) -> Result<Plan, PlanError> {
+    read(source, vars, project, true)
 }
 
 /// What the parts of a document came to.
