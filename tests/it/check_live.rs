@@ -94,8 +94,7 @@ fn a_plan_whose_names_are_all_listed_is_good_and_nothing_is_called() {
 
 #[test]
 fn a_plan_that_needs_a_variable_is_checked_with_it() {
-    let project =
-        project("  - { server: desk, tool: greet, args: { name: x, times: '${n}' } }\n");
+    let project = project("  - { server: desk, tool: greet, args: { name: x, times: '${n}' } }\n");
     for (var, code, says) in [
         ("n=2", 0, "checked against the lists of `desk`"),
         ("n=two", 2, "takes integer at /times"),

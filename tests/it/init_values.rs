@@ -180,3 +180,69 @@ fn a_typed_secret_stands_in_no_plan_however_common_its_value_is() {
     let env = r#"env: { API_KEY: "${secret:API_KEY}", MODE: test }"#;
     assert!(ended.stdout.contains(env), "{}", ended.stdout);
 }
+
+#[test]
+fn the_password_of_a_url_stands_in_no_plan_however_short_it_is() {
+    let project = Project::empty();
+    let server = project.write("server.py", TOKENED).display().to_string();
+    let args = [
+        "init",
+        "--name",
+        "x",
+        "-o",
+        "-",
+        "-e",
+        "DATABASE_URL=postgres://u:pw@h/db",
+        "--",
+        "python3",
+        &server,
+        "swordfish-77",
+        "--db=redis://u:abc@h/0",
+        "abcd",
+    ];
+    let ended = project.jelly(&args).output();
+    assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
+    for said in [
+        r#"env: { DATABASE_URL: "${secret:DATABASE_URL}" }"#,
+        "--db=redis://u:${secret:SERVER_SECRET}@h/0",
+        "abcd",
+    ] {
+        assert!(ended.stdout.contains(said), "{said}: {}", ended.stdout);
+    }
+}
+
+#[test]
+fn a_reference_that_was_typed_stays_the_one_it_is() {
+    let project = Project::empty();
+    let server = project.write("server.py", TOKENED).display().to_string();
+    let config = json!({
+        "inputs": [{"id": "tok", "type": "promptString", "description": "d", "password": true}],
+        "servers": {"x": {"command": "python3", "args": [server, "${input:tok}"]}},
+    });
+    project.write(".vscode/mcp.json", config.to_string());
+    let command = ["init", "-o", "-", "--", "python3", &server];
+    let given = "tok=${secret:V}";
+    let config = [
+        "init",
+        "-o",
+        "-",
+        "--config",
+        ".vscode/mcp.json",
+        "--arg",
+        given,
+    ];
+    for (args, wanted, other) in [
+        (
+            [&command[..], &["${secret:V}", "--token", "${env:HOME}"]].concat(),
+            "${env:HOME}",
+            "${secret:HOME}",
+        ),
+        (config.to_vec(), "${secret:V}", "TOK"),
+    ] {
+        let ended = project.jelly(&args).env("V", "swordfish-77").output();
+        assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
+        let plan = &ended.stdout;
+        assert!(plan.contains(wanted) && !plan.contains(other), "{plan}");
+        assert!(!plan.contains("swordfish"), "{plan}");
+    }
+}

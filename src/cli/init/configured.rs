@@ -181,6 +181,11 @@ async fn filled(
         .iter()
         .flat_map(|(_, value)| value.variables.iter().cloned())
         .collect();
+    let references = given.iter().filter_map(|(name, value)| {
+        let reference = value.reference.clone()?;
+        Some((name.clone(), reference))
+    });
+    let references: BTreeMap<String, String> = references.collect();
     Ok(config
         .entries
         .iter()
@@ -193,6 +198,7 @@ async fn filled(
             folder: canonical(folder),
             home: home.map(Path::to_path_buf),
             answers: answers.clone(),
+            references: references.clone(),
             known: world.env.clone(),
             env: env.clone(),
             secrets: named.clone(),

@@ -26,6 +26,8 @@ pub struct Origin {
     pub home: Option<PathBuf>,
     /// Answers to the configuration's inputs.
     pub answers: BTreeMap<String, String>,
+    /// By the names of what was left open, what was typed for it, where that names variables.
+    pub references: BTreeMap<String, String>,
     /// The environment as it is.
     pub known: BTreeMap<String, String>,
     /// The same with what was asked or told besides.
@@ -81,6 +83,7 @@ impl Origin {
             folder: canonical(&shared.world.cwd),
             home: None,
             answers: BTreeMap::new(),
+            references: BTreeMap::new(),
             known: shared.world.env.clone(),
             env,
             secrets: Vec::new(),

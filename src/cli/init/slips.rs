@@ -6,6 +6,7 @@ use super::origin::typed;
 use super::shared::Shared;
 use crate::cli::args::InitArgs;
 use crate::cli::refusal::Refusal;
+use jelly_base::text::redact::looks_secret;
 use jelly_base::text::{did_you_mean, one_line, sanitize, shell_command, shell_path};
 use jelly_plan::Part;
 use std::collections::BTreeSet;
@@ -98,7 +99,7 @@ pub struct GivenValue {
     pub text: String,
     /// As a plan writes it, where it names variables of the environment.
     pub reference: Option<String>,
-    /// These variables, with their values.
+    /// Those of these variables that hold a secret, with their values.
     pub variables: Vec<(String, String)>,
 }
 
@@ -120,9 +121,14 @@ pub fn given_values(
 /// `${secret:NAME}` and `${env:NAME}` stand for what the environment has, as in a plan.
 fn given_value(shared: &Shared<'_>, name: &str, value: &str) -> Result<GivenValue, Refusal> {
     let (mut text, mut variables) = (String::new(), Vec::new());
+    let mut is_reference = false;
     for part in typed(value) {
-        let variable = match part {
-            Part::Env(variable) | Part::Secret(variable) => variable,
+        let (variable, is_secret) = match part {
+            Part::Env(variable) => {
+                let is_secret = looks_secret(&variable);
+                (variable, is_secret)
+            }
+            Part::Secret(variable) => (variable, true),
             other => {
                 text.push_str(&match other {
                     Part::Text(text) => text,
@@ -144,11 +150,14 @@ fn given_value(shared: &Shared<'_>, name: &str, value: &str) -> Result<GivenValu
             )));
         };
         text.push_str(held);
-        variables.push((variable, held.clone()));
+        is_reference = true;
+        if is_secret {
+            variables.push((variable, held.clone()));
+        }
     }
     Ok(GivenValue {
         text,
-        reference: (!variables.is_empty()).then(|| value.to_owned()),
+        reference: is_reference.then(|| value.to_owned()),
         variables,
     })
 }

@@ -8,7 +8,10 @@ use super::origin::{
 use super::shared::Shared;
 use jelly_base::model::for_each_json_text;
 use jelly_base::text::is_placeholder;
-use jelly_base::text::redact::{Redactor, is_password, looks_secret};
+use jelly_base::text::redact::{
+    AN_ARGUMENT, Redactor, URL_PASSWORD, is_password, looks_secret, may_be_secret, secrets_in_text,
+    secrets_in_variable,
+};
 use jelly_plan::{Part, Template};
 use jelly_setup::doctor::{Piece, Reached, Spot, Surroundings, pieces, secrets_of, variable_of};
 use serde_json::{Map, Value, json};
@@ -61,6 +64,7 @@ impl Origin {
             place,
             redactor: &shared.redactor,
             secrets: BTreeMap::new(),
+            passwords: BTreeMap::new(),
             env: self.env.clone(),
         };
         let entry = writer.entry(shared.args.timeout, shared.args.login);
@@ -93,6 +97,9 @@ struct Writer<'a> {
     redactor: &'a Redactor,
     /// By value, the variable that holds it.
     secrets: BTreeMap<String, String>,
+    /// The same of passwords of URLs, which are looked for nowhere else: they may be short, or
+    /// common words.
+    passwords: BTreeMap<String, String>,
     /// The environment, with the secrets.
     env: BTreeMap<String, String>,
 }
@@ -107,13 +114,20 @@ impl Writer<'_> {
         if let Some(Reached::Command { env, .. }) = &entry.reached {
             for (name, spot) in env.iter().filter(|(_, spot)| !spot.text.contains("${")) {
                 let holds = |(of, value): &(String, String)| of == name && *value != spot.text;
-                if found.iter().any(holds) {
+                if found.iter().any(holds) || passwords_in(&spot.text).next().is_some() {
                     self.secret(name, spot.text.clone());
                 }
             }
         }
         for (name, value) in own.chain(found) {
             self.secret(&name, value);
+        }
+        for spot in entry.spots() {
+            if !self.secrets.contains_key(&spot.text) {
+                for password in passwords_in(&spot.text) {
+                    self.password(password);
+                }
+            }
         }
         let mut map = Map::new();
         if let Some(package) = &self.origin.package {
@@ -162,8 +176,8 @@ impl Writer<'_> {
                 if let Some(file) = env_file {
                     let file = self.origin.folder.join(self.plain(file));
                     for (name, value) in env_pairs(&file) {
-                        let secret = looks_secret(&name);
-                        if secret {
+                        let holds_secret = !secrets_in_variable(&name, &value).is_empty();
+                        if looks_secret(&name) || holds_secret {
                             self.secret(&name, value.clone());
                         }
                         let value = self.parts(vec![Part::Text(value)]);
@@ -240,8 +254,28 @@ impl Writer<'_> {
             return;
         }
         self.redactor.learn([(name, value.as_str())]);
+        let variable = self.variable(name, &value);
+        self.env.insert(variable.clone(), value.clone());
+        self.secrets.insert(value, variable);
+    }
+
+    /// Gives the password of a URL a variable to stand in.
+    fn password(&mut self, value: &str) {
+        if self.passwords.contains_key(value) {
+            return;
+        }
+        let variable = match self.secrets.get(value) {
+            Some(known) => known.clone(),
+            None => self.variable(URL_PASSWORD, value),
+        };
+        self.env.insert(variable.clone(), value.to_owned());
+        self.passwords.insert(value.to_owned(), variable);
+    }
+
+    /// A variable that is free for a secret of this name.
+    fn variable(&self, name: &str, value: &str) -> String {
         let base = match name {
-            "an argument" | "the URL's password" => {
+            AN_ARGUMENT | URL_PASSWORD => {
                 let server = variable_of(&self.origin.entry().name);
                 format!("{server}_SECRET")
             }
@@ -253,15 +287,14 @@ impl Writer<'_> {
         };
         let is_taken = |name: &String| {
             let set = self.origin.known.get(name);
-            self.secrets.values().any(|taken| taken == name)
+            let mut taken = self.secrets.values().chain(self.passwords.values());
+            taken.any(|taken| taken == name)
                 || referred
                     .as_ref()
                     .is_some_and(|names| names.contains_key(name))
-                || set.is_some_and(|set| *set != value)
+                || set.is_some_and(|set| set != value)
         };
-        let variable = free_name(base, is_taken);
-        self.env.insert(variable.clone(), value.clone());
-        self.secrets.insert(value, variable);
+        free_name(base, is_taken)
     }
 
     /// A text with its blanks filled.
@@ -285,7 +318,7 @@ impl Writer<'_> {
         let parts = match self.origin.words {
             Words::Client => pieces(&spot.text, &self.around())
                 .into_iter()
-                .map(|piece| self.part(piece, secret))
+                .flat_map(|piece| self.piece(piece, secret))
                 .collect(),
             Words::Plan => typed(&spot.text),
             Words::Literal => vec![Part::Text(spot.text.clone())],
@@ -297,22 +330,42 @@ impl Writer<'_> {
                 self.redactor.learn([(name.as_str(), value.as_str())]);
             }
         }
-        // What an answer brought.
+        // What an answer brought, or was typed.
         let parts = parts
             .into_iter()
             .map(|part| match part {
-                Part::Env(name) if secret || looks_secret(&name) => Part::Secret(name),
+                Part::Env(name) if self.hides(&name, secret) => Part::Secret(name),
                 other => other,
             })
             .collect();
         self.parts(parts)
     }
 
+    /// Whether a variable holds a secret: by its own name, or by where it stands, unless its value
+    /// is none that could be secret, as a path is.
+    fn hides(&self, name: &str, secret: bool) -> bool {
+        let value = self.env.get(name);
+        looks_secret(name) || secret && value.is_none_or(|value| may_be_secret(name, value))
+    }
+
+    /// A piece in the words of plans. What was typed as a reference stays that one.
+    fn piece(&self, piece: Piece, secret: bool) -> Vec<Part> {
+        let asked = match &piece {
+            Piece::Answer { id, .. } => Some(id.clone()),
+            Piece::Left(blank) => name_in(blank).map(|(id, _)| id),
+            Piece::Text(_) | Piece::Variable { .. } => None,
+        };
+        match asked.and_then(|id| self.origin.references.get(&id)) {
+            Some(reference) => typed(reference),
+            None => vec![self.part(piece, secret)],
+        }
+    }
+
     fn part(&self, piece: Piece, secret: bool) -> Part {
         let is_secret = |name: &str| secret || looks_secret(name);
         match piece {
             Piece::Text(text) => Part::Text(text),
-            Piece::Variable { name, .. } if is_secret(&name) => Part::Secret(name),
+            Piece::Variable { name, .. } if self.hides(&name, secret) => Part::Secret(name),
             Piece::Variable { name, .. } => Part::Env(name),
             Piece::Answer { id, value } => {
                 let inputs = &self.origin.config.inputs;
@@ -388,11 +441,16 @@ impl Writer<'_> {
         let mut parts = Vec::new();
         let mut rest = text;
         loop {
-            let first = self
-                .secrets
-                .iter()
+            let within = self.secrets.iter();
+            let within = within
                 .filter(|(value, _)| value.len() >= MIN_WITHIN)
-                .filter_map(|(value, name)| Some((rest.find(value.as_str())?, value, name)))
+                .filter_map(|(value, name)| Some((rest.find(value.as_str())?, value, name)));
+            let of_urls = self.passwords.iter().filter_map(|(value, name)| {
+                let at = rest.find(&format!(":{value}@"))?;
+                Some((at + 1, value, name))
+            });
+            let first = within
+                .chain(of_urls)
                 .min_by_key(|(at, value, _)| (*at, usize::MAX - value.len()));
             let Some((at, value, name)) = first else {
                 break;
@@ -418,6 +476,14 @@ fn is_setting(name: &str, value: &str) -> bool {
     !is_password(name)
         && (matches!(value, "true" | "false" | "none" | "null")
             || is_number && value.len() < DIGITS)
+}
+
+/// The passwords of the URLs of a text.
+fn passwords_in(text: &str) -> impl Iterator<Item = &str> {
+    let found = secrets_in_text(text).into_iter();
+    found
+        .filter(|found| found.name == URL_PASSWORD)
+        .map(|found| found.value)
 }
 
 fn env_pairs(file: &Path) -> Vec<(String, String)> {
