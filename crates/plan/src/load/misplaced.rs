@@ -20,6 +20,7 @@ pub(super) fn put_right<'t>(
         *troubles = vec![trouble];
         return false;
     }
+    without_settings(root, troubles);
     let mut mover = Mover {
         lines: Lines::of(&source.text),
         troubles,
@@ -63,6 +64,32 @@ fn configuration(root: &Node<'_>, source: &PlanSource) -> Option<Trouble> {
         Trouble::new(found.key_span.range(), message),
         source,
     ))
+}
+
+/// `mcp: { servers: … }`, as VS Code's settings have it, becomes the `servers` of the plan.
+fn without_settings(root: &mut Node<'_>, troubles: &mut Vec<Trouble>) {
+    let Data::Map(entries) = &mut root.data else {
+        return;
+    };
+    if entries.iter().any(|entry| entry.key == "servers") {
+        return;
+    }
+    let Some(outer) = entries.iter_mut().find(|entry| entry.key == "mcp") else {
+        return;
+    };
+    let Data::Map(held) = &mut outer.value.data else {
+        return;
+    };
+    let is_servers = |entry: &Entry<'_>| ["servers", "mcpServers"].contains(&entry.key.as_ref());
+    let Some(at) = held.iter().position(is_servers) else {
+        return;
+    };
+    let trouble = Trouble::new(outer.key_span.range(), "unknown key `mcp`");
+    troubles.push(trouble.hint("a plan has its `servers:` at the top, with no `mcp:` around them"));
+    *outer = Entry {
+        key: Cow::Borrowed("servers"),
+        ..held.remove(at)
+    };
 }
 
 /// A file of another format: what is said of it, and nothing else.

@@ -347,9 +347,12 @@ impl<'t> Reader<'t> {
                 None
             }
             Data::Bool(_) | Data::Number(_) | Data::String(_) | Data::List(_) => {
+                let as_map = hints::as_map(what, node);
                 let meant = node.as_str().and_then(one_word);
                 let problem = self.wrong_kind(node, path, &format!("a map ({what})"));
-                if let Some(meant) = meant {
+                if let Some(hint) = as_map {
+                    problem.hint(hint);
+                } else if let Some(meant) = meant {
                     problem.hint(format!(
                         "a key needs a colon followed by a space: write `{meant}`"
                     ));
@@ -437,6 +440,10 @@ impl<'t> Reader<'t> {
     /// A name that a server chose: it may hold `${`, which is written `$${`.
     pub(super) fn foreign_name(&mut self, fields: Fields<'_, 't, '_>, key: &str) -> Option<String> {
         let (node, path) = (fields.get(key)?, fields.path.key(key));
+        if let Some(hint) = hints::as_name(key, node, |node| self.written(node)) {
+            self.wrong_kind(node, path, "a string").hint(hint);
+            return None;
+        }
         let text = self.string(node, path)?;
         if has_reference(text)
             && let Ok(Template { parts, .. }) = Template::parse(text)

@@ -197,8 +197,12 @@ impl<'t> Reader<'t> {
             Part::Port(Some(server)) => {
                 if !self.names.servers.contains(server) && !self.names.services.contains(server) {
                     let span = self.within(node, &part.reference());
-                    let close = self.close(server, &self.names.servers);
-                    let message = format!("no server is called `{server}`");
+                    let services = &self.names.services;
+                    let close = self.close(server, self.names.servers.iter().chain(services));
+                    let message = match services.is_empty() {
+                        true => format!("no server is called `{server}`"),
+                        false => format!("no server or service is called `{server}`"),
+                    };
                     let problem = self.problem_at(span, path, message);
                     if let Some(close) = close {
                         problem.hint(format!("did you mean `${{port:{close}}}`?"));
@@ -288,13 +292,19 @@ impl<'t> Reader<'t> {
         let upper = name
             .chars()
             .all(|c| c.is_ascii_uppercase() || c == '_' || c.is_ascii_digit());
+        // As other tools write it: `${env.X}`, `${vars.x}`.
+        let foreign = reference_meant(name).filter(|meant| {
+            let inner = meant.trim_start_matches("${").trim_end_matches('}');
+            inner.contains(':') || self.names.vars.contains(inner)
+        });
         let problem = self.problem_at(span, path, format!("nothing is called `{name}`"));
-        match close {
-            Some(close) => problem.hint(format!("did you mean `${{{close}}}`?")),
-            None if upper => problem.hint(format!(
+        match (foreign, close) {
+            (Some(meant), _) => problem.hint(format!("write `{meant}`")),
+            (None, Some(close)) => problem.hint(format!("did you mean `${{{close}}}`?")),
+            (None, None) if upper => problem.hint(format!(
                 "an environment variable is written `${{env:{name}}}`"
             )),
-            None => problem.hint(format!(
+            (None, None) => problem.hint(format!(
                 "define it under `vars`, or capture it in a step before; \
                  a literal `${{` is written `$${{`, as in `$${{{name}}}`"
             )),

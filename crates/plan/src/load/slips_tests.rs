@@ -300,6 +300,136 @@ fn the_configuration_of_a_client_is_told_from_a_plan_with_its_key() {
 }
 
 #[test]
+fn the_settings_of_an_editor_have_their_servers_a_level_too_deep() {
+    let plan = format!("version: 1\nmcp: {{ servers: {{ m: {{ command: x }} }} }}\n{MORE}");
+    slip(&plan, "2:1", "unknown key `mcp`", "`servers:` at the top");
+}
+
+#[test]
+fn a_second_key_in_a_line_is_given_one_of_its_own() {
+    let step = |step: &str| {
+        format!("version: 1\nservers: {{ m: {{ command: x }} }}\nsteps:\n  - {step}\n")
+    };
+    slip(
+        &step("tool: a args: { x: 1 }"),
+        "4:13",
+        "`args` is a key of its own",
+        "write `tool: a`, and `args: { x: 1 }` on a line of its own",
+    );
+    let server = "version: 1\nservers:\n  m:\n    command: node, args: [\"x.js\"]\n";
+    slip(
+        &format!("{server}{MORE}"),
+        "4:20",
+        "`args` is a key of its own",
+        "write `command: node`, and `args: [\"x.js\"]` on a line of its own",
+    );
+    // A text may well have a colon.
+    slip(
+        &step("name: note: this"),
+        "4:11",
+        "needs quotes",
+        "`name: \"note: this\"`",
+    );
+}
+
+#[test]
+fn a_sign_of_yaml_with_nothing_behind_it_is_a_text() {
+    for (list, at, hint) in [
+        ("[-y, &x]", "5:16", "write \"&x\""),
+        ("[!foo]", "5:12", "write \"!foo\""),
+        ("\n      - &x", "6:9", "write \"&x\""),
+    ] {
+        slip(&args(list), at, "needs quotes", hint);
+    }
+}
+
+#[test]
+fn what_stands_in_place_of_a_map_is_shown_as_one() {
+    let step = |lines: &str| {
+        format!("version: 1\nservers: {{ m: {{ command: x }} }}\nsteps:\n  - {lines}\n")
+    };
+    for (expect, hint) in [
+        ("hello", "write `{ text: { contains: hello } }`"),
+        ("text contains hi", "write `{ text: { contains: hi } }`"),
+        (
+            "\"it is: 5\"",
+            "write `{ text: { contains: \"it is: 5\" } }`",
+        ),
+        ("[ok]", "write `{ text: { contains: ok } }`"),
+        (
+            "[a, b]",
+            "write `{ text: [{ contains: a }, { contains: b }] }`",
+        ),
+        ("[{ text: { contains: hi } }]", "without `-`"),
+    ] {
+        let plan = step(&format!("tool: t\n    expect: {expect}"));
+        slip(&plan, "5:13", "expected a map (`expect`)", hint);
+    }
+    for (env, hint) in [
+        ("A=1", "write `{ A: \"1\" }`"),
+        ("[A=1, B=x y]", "write `{ A: \"1\", B: x y }`"),
+    ] {
+        let plan = format!("version: 1\nservers:\n  m:\n    command: x\n    env: {env}\n{MORE}");
+        slip(&plan, "5:10", "expected a map (names with values)", hint);
+    }
+    for (lines, at, message, hint) in [
+        (
+            "tool: t\n    args: '{\"x\": 1}'",
+            "5:11",
+            "(arguments by name), found a string",
+            "without quotes around it: `{\"x\": 1}`",
+        ),
+        (
+            "tool t",
+            "4:5",
+            "(a step), found a string",
+            "write `tool: t`",
+        ),
+        (
+            "echo",
+            "4:5",
+            "(a step), found a string",
+            "write `tool: echo`",
+        ),
+        (
+            "tool: { name: t, arguments: { x: 1 } }",
+            "4:11",
+            "expected a string, found a map",
+            "write `tool: t`, and beside it `args: { x: 1 }`",
+        ),
+    ] {
+        slip(&step(lines), at, message, hint);
+    }
+}
+
+#[test]
+fn a_variable_as_other_tools_write_it_is_shown_as_plans_do() {
+    for (written, meant) in [
+        ("${env.HOME}", "write `${env:HOME}`"),
+        ("${secret.TOKEN}", "write `${secret:TOKEN}`"),
+        ("${process.env.HOME}", "write `${env:HOME}`"),
+    ] {
+        let list = args(&format!("['{written}']"));
+        slip(&list, "5:13", "nothing is called", meant);
+    }
+}
+
+#[test]
+fn the_port_of_a_service_is_found_by_a_name_like_its_own() {
+    let plan = |port: &str| {
+        format!(
+            "version: 1\nservices: {{ api: {{ command: x, args: ['${{port}}'], ready: {{ port: '${{port}}' }} }} }}\nservers:\n  m:\n    command: x\n    args: ['${{port:{port}}}']\n{MORE}"
+        )
+    };
+    slip(
+        &plan("apx"),
+        "6:13",
+        "no server or service is called `apx`",
+        "did you mean `${port:api}`?",
+    );
+}
+
+#[test]
 fn a_file_in_another_format_is_said_to_be_one() {
     let codex = "[mcp_servers.m]\ncommand = \"x\"\n";
     for (text, hint) in [

@@ -10,6 +10,7 @@ mod json;
 mod line;
 mod node;
 mod scalar;
+mod second_key;
 mod slips;
 #[cfg(test)]
 mod tests;

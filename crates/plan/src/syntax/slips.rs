@@ -7,6 +7,7 @@ use super::in_comment::closed_in_comment;
 use super::in_flow::bracket_in_text;
 use super::line::{LINES_BACK, Line, lines_before};
 use super::node::Trouble;
+use super::second_key::second_key;
 use std::ops::Range;
 
 /// The trouble with what the parser stopped at; `said` is its own word for it.
@@ -22,6 +23,7 @@ pub(super) fn explain(text: &str, at: usize, said: &str) -> Trouble {
         .or_else(|| reserved(text, at))
         .or_else(|| reference_in_brackets(text, at))
         .or_else(|| beside_a_dash(text, line, said))
+        .or_else(|| second_key(line, at))
         .or_else(|| colon(line, at))
         .or_else(|| too_deep(text, line))
         .or_else(|| between_depths(text, line))
@@ -111,7 +113,7 @@ pub(crate) fn reference_meant(inner: &str) -> Option<String> {
     };
     match inner.rsplit_once(['.', ':']) {
         None => name(inner).map(|name| format!("${{{name}}}")),
-        Some(("secrets", rest)) => name(rest).map(|name| format!("${{secret:{name}}}")),
+        Some(("secrets" | "secret", rest)) => name(rest).map(|name| format!("${{secret:{name}}}")),
         Some(("env" | "process.env" | "environment", rest)) => {
             name(rest).map(|name| format!("${{env:{name}}}"))
         }
@@ -390,6 +392,16 @@ fn reserved(text: &str, at: usize) -> Option<Trouble> {
         _ => format!("a text that begins with `{first}` needs quotes"),
     };
     Some(Trouble::new(span, message).hint(format!("write {outer}{written}{outer}")))
+}
+
+/// An anchor or a tag with nothing behind it, which ends at `end`: a text that somebody meant.
+pub(super) fn sign_alone(text: &str, end: usize) -> Option<Trouble> {
+    let before = text.get(..end)?.trim_end();
+    let from = before
+        .rfind([' ', '[', '{', ',', '\n'])
+        .map_or(0, |at| at + 1);
+    let is_sign = before.get(from..)?.starts_with(['&', '!']);
+    is_sign.then(|| reserved(text, from))?
 }
 
 /// `${…}` between brackets, where its braces are those of a map.

@@ -126,7 +126,18 @@ impl<'t> Builder<'t> {
                     }
                 };
                 self.last_end = self.last_end.max(range.end);
-                let node = self.scalar(text, style, tag.as_deref(), range);
+                let is_other_tag = |tag: &Tag| tag.core_suffix().is_none();
+                let has_sign = anchor != 0 || tag.as_deref().is_some_and(is_other_tag);
+                let is_nothing = text.is_empty() && style == ScalarStyle::Plain;
+                let is_alone = has_sign && is_nothing && self.troubles.len() < EXPLAINED;
+                let trouble = is_alone.then(|| slips::sign_alone(self.text, range.start));
+                let node = match trouble.flatten() {
+                    Some(trouble) => {
+                        self.troubles.push(trouble);
+                        Node::new(Data::String(text), range, Style::Plain)
+                    }
+                    None => self.scalar(text, style, tag.as_deref(), range),
+                };
                 self.add(node, anchor)?;
             }
             Event::SequenceStart(style, anchor, tag) => {
