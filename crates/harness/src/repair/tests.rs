@@ -366,7 +366,7 @@ fn a_snapshot_that_names_the_folder_keeps_it_where_it_is() {
 
 #[test]
 fn an_answer_or_a_notification_that_names_the_folder_keeps_it_too() {
-    let answer = "answers: [{ method: roots/list, result: { roots: [{ uri: /srv/data }] } }]";
+    let answer = "answers: [{ method: roots/list, result: { roots: [{ uri: 'file:///x', name: /srv/data }] } }]";
     let asked = "answers: [{ method: roots/list, expect: [{ path: $.a, equals: /srv/data }], result: { roots: [] } }]";
     let told = "expect: { notifications: [{ method: a/b, json: [{ path: $.uri, equals: /srv/data/x }] }] }";
     for more in [answer, asked, told] {

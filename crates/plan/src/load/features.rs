@@ -164,6 +164,9 @@ impl<'t> Reader<'t> {
         if let Give::Result(result) = &give {
             self.lacking_members(fields, &method, result);
             self.lacking_in_items(fields, &method, result);
+            if let Some(node) = fields.get("result") {
+                self.unfit_values(&method, node, path.key("result"));
+            }
         }
         Some(Answer {
             method,

@@ -166,7 +166,7 @@ pub(super) fn as_name<'w>(
 }
 
 /// A text between brackets: in quotes where it would be another value without.
-fn in_flow(text: &str) -> String {
+pub(super) fn in_flow(text: &str) -> String {
     let is_letter = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ' ');
     let begins = text.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '/'));
     let is_plain = begins && text.chars().all(is_letter) && text.trim() == text;

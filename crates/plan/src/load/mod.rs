@@ -3,6 +3,7 @@
 //!
 //! The main function is [`load`]. Must not know how a plan is executed.
 
+mod answer_values;
 mod at_once;
 mod auth;
 mod beside;

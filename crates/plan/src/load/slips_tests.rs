@@ -611,6 +611,28 @@ fn an_answer_to_what_nobody_asks_and_roots_without_a_place_are_refused() {
         "each item of `roots` needs `uri`",
         "as in `result: { roots: [{ uri:",
     );
+    for (result, at, message, hint) in [
+        (
+            "{ method: roots/list, result: { roots: [{ uri: /tmp }] } }",
+            "5:60",
+            "the `uri` of a root begins with `file://`",
+            "write `uri: \"file:///tmp\"`",
+        ),
+        (
+            "{ method: sampling/createMessage, result: { role: user, content: hello, model: m } }",
+            "5:78",
+            "a block of content",
+            "write `content: { type: text, text: hello }`",
+        ),
+        (
+            "{ method: elicitation/create, result: { action: decline, content: { a: 1 } } }",
+            "5:70",
+            "does not go with `action: decline`",
+            "take `content` out",
+        ),
+    ] {
+        slip(&answer(result), at, message, hint);
+    }
 }
 
 #[test]
