@@ -446,8 +446,12 @@ fn issue_values(issue: &PlanIssue) -> Vec<(&'static str, String)> {
             vec![("name", name.clone())]
         }
         PlanIssue::InvalidPackage { reason } => vec![("reason", reason.clone())],
-        PlanIssue::UnknownServer { name, candidates }
-        | PlanIssue::UnknownTool { name, candidates } => named(name, candidates),
+        PlanIssue::UnknownServer { name, candidates } => named(name, candidates),
+        PlanIssue::UnknownTool { name, candidates } => {
+            let mut values = named(name, candidates);
+            values.push(as_it_is(name));
+            values
+        }
         PlanIssue::UnknownArgument {
             tool,
             name,

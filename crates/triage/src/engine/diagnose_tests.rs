@@ -313,6 +313,20 @@ fn the_repair_of_a_wrong_name_depends_on_what_else_there_is() {
 }
 
 #[test]
+fn a_tool_that_nobody_lists_can_be_called_all_the_same() {
+    let diagnosis = Engine::builtin().diagnose(&Failure {
+        issue: Some(jelly_base::model::PlanIssue::UnknownTool {
+            name: "hidden".into(),
+            candidates: Vec::new(),
+        }),
+        ..failure(Some(Phase::Call))
+    });
+    let as_it_is = "`request: tools/call` with `args: { name: hidden, arguments: { … } }`";
+    let mut fix = diagnosis.advice.fix.iter();
+    assert!(fix.any(|fix| fix.text.contains(as_it_is)));
+}
+
+#[test]
 fn the_same_cause_in_two_steps_shares_one_fingerprint() {
     let refused = |step: &str, port: u16| {
         Engine::builtin().diagnose(&Failure {
