@@ -102,7 +102,7 @@ fn sources(args: &TriageArgs) -> Result<Vec<ReportSource>, Refusal> {
     if sources.is_empty() {
         return Err(Refusal::invalid(
             "error: no report was given, and none lies in the usual places (TEST-*.xml, \
-             junit.xml, target/surefire-reports, build/test-results)\n\
+             junit.xml, target/surefire-reports, build/test-results and many others)\n\
              help: name the reports, as in `jelly triage reports/`; `jelly triage --help` tells \
              more",
         ));
