@@ -96,19 +96,44 @@ fn located(line: &str, place: &str) -> Option<String> {
     Some(format!("{root}{}:{}", &found["file"], &found["line"]))
 }
 
+/// A file of code as messages name it.
+const FILE: &str = r"(?P<file>(?:[A-Za-z]:[\\/])?[\w./\\@+-]*\w\.(?:go|rs|cc|cpp|cxx|c|h|hpp|mm?|swift|py|rb|lua|php|pl|pm|t|bats|exs?|erl|jsx?|tsx?|[cm]js|kt|dart|jl|cs|fs|ps1|sh|hs|nim|zig|cr|d|adb|f90))";
+
 /// `file:line` that a message begins with or ends in, as Go, GoogleTest, Rust
 /// and Perl write it: `cart_test.go:12: got 1`, `panicked at src/cart.rs:5:9`,
 /// `at t/cart.t line 8.`
 fn said_in(line: &str, f: &Failure) -> Option<String> {
-    static SAID: LazyPattern = LazyPattern::new(
-        r"(?:^\s*(?:Error Trace:\s*|[✗✘×E#]\s+)?|\bat |\bat: |\bin |\bfile |\()(?P<file>(?:[A-Za-z]:[\\/])?[\w./\\@+-]*\w\.(?:go|rs|cc|cpp|cxx|c|h|hpp|mm?|swift|py|rb|lua|php|pl|pm|t|bats|exs?|erl|jsx?|tsx?|[cm]js|kt|dart|jl|cs|fs|ps1|sh|hs|nim|zig|cr|d|adb|f90))(?:(?:'|,)? line |:|\()(?P<line>\d{1,9})\b",
-    );
+    static SAID: LazyPattern = LazyPattern::made(|| {
+        [
+            r"(?:^\s*(?:Error Trace:\s*|[✗✘×E#]\s+)?|\bat |\bat: |\bin |\bfile |\()",
+            FILE,
+            r"(?:(?:'|,)? line |:|\()(?P<line>\d{1,9})\b",
+        ]
+        .concat()
+    });
+    // Where it stands elsewhere, only what follows tells that it is one: a logger writes the
+    // like. Minitest: `test_x(CartTest) [test/cart_test.rb:5]:`; Qt: `Loc: [../cart.cpp(21)]`;
+    // Rust before 1.73: `panicked at 'boom', src/cart.rs:5:9`; C:
+    // `a.out: src/cart.c:12: main: Assertion`.
+    static ENCLOSED: LazyPattern = LazyPattern::made(|| {
+        [
+            r"(?:\[|', |^\S+: )",
+            FILE,
+            r"[:(](?P<line>\d{1,9})(?:\)?\]:?\s*$|:\d{1,9}\s*$|: .*\bAssertion\b)",
+        ]
+        .concat()
+    });
     // Mostly there is none, and this is the cheaper question.
     if !line.contains([':', '(']) && !line.contains(" line ") {
         return None;
     }
-    let found = SAID.captures(line)?;
-    let file = found.name("file")?.as_str();
+    if let Some(found) = SAID.captures(line) {
+        let file = found.name("file")?.as_str();
+        return super::origin::is_own(file, f).then(|| format!("{file}:{}", &found["line"]));
+    }
+    let found = ENCLOSED.captures(line)?;
+    // Named from the folder of what was built.
+    let file = found.name("file")?.as_str().trim_start_matches("../");
     super::origin::is_own(file, f).then(|| format!("{file}:{}", &found["line"]))
 }
 
@@ -200,6 +225,52 @@ mod tests {
                 "",
                 Some("test/cart.bats:9"),
             ),
+            (
+                "Failure:\ntest_a(ATest) [test/a_test.rb:5]:\nExpected: 1\n  Actual: 2",
+                "ATest",
+                Some("test/a_test.rb:5"),
+            ),
+            (
+                "Expected: 1\n  Actual: 2\n\n\n[/srv/shop/test/a_test.rb:5]",
+                "ATest",
+                Some("/srv/shop/test/a_test.rb:5"),
+            ),
+            (
+                "thread 'tests::a' panicked at 'boom', src/cart.rs:20:9",
+                "",
+                Some("src/cart.rs:20"),
+            ),
+            (
+                "thread 'tests::a' panicked at 'assertion failed: `(left == right)`\n  left: `1`,\n right: `2`', src/cart.rs:20:9\nnote: run with `RUST_BACKTRACE=1`",
+                "",
+                Some("src/cart.rs:20"),
+            ),
+            (
+                "a.out: /srv/shop/src/a.c:12: main: Assertion `total == 3' failed.",
+                "",
+                Some("/srv/shop/src/a.c:12"),
+            ),
+            (
+                "Compared values are not the same\n   Actual   (1): 1\n   Expected (2): 2\n   Loc: [../tests/tst_a.cpp(21)]",
+                "",
+                Some("tests/tst_a.cpp:21"),
+            ),
+            (
+                "Expected: <2>\n  Actual: <1>\n\npackage:test_api           expect\ntest/a_test.dart 7:5  main.<fn>",
+                "",
+                Some("test/a_test.dart:7"),
+            ),
+            (
+                "Expected 1\n   at FluentAssertions.Numeric.Be(T expected) in /_/Src/FluentAssertions/Numeric.cs:line 50\n   at Xunit.Assert.Equal() in /_/src/xunit/Asserts.cs:line 44\n   at Shop.Tests.A.x() in /srv/shop/test/A.cs:line 19",
+                "Shop.Tests.A",
+                Some("/srv/shop/test/A.cs:19"),
+            ),
+            (
+                "Expected 1\n   at Xunit.Assert.Equal() in /_/src/xunit/Asserts.cs:line 44",
+                "",
+                None,
+            ),
+            ("[cart.go:12] connected to 'a', b.rs:3 and more", "", None),
             ("expected 1, got 2", "", None),
             (
                 "Error: x\n    at f (/srv/shop/node_modules/p/i.js:1:2)",
