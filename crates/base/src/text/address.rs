@@ -49,8 +49,9 @@ pub fn addresses(text: &str) -> impl Iterator<Item = String> {
             // MySQL: Can't connect to server on 'db'
             r#"\b[Ss]erver on ['"](?P<host>[\w.-]+)['"]"#,
             r"\bgetaddrinfo for (?P<host>[\w.-]+) failed\b",
-            // db:5432, 127.0.0.1:5432, [::1]:5432, ::1:5432, /10.0.0.1:80
-            r"(?:^|[\s/(\[{<'\x22`,;=@])(?P<host>::1|\[[0-9A-Fa-f:]+\]|[A-Za-z0-9][A-Za-z0-9._-]*):(?P<port>\d{2,5})\b(?P<more>\.\d)?",
+            // db:5432, 127.0.0.1:5432, [::1]:5432, ::1:5432, /10.0.0.1:80, and of Go's
+            // 10.0.0.3:41234->10.0.0.9:6379 the peer
+            r"(?:^|->|[\s/(\[{<'\x22`,;=@])(?P<host>::1|\[[0-9A-Fa-f:]+\]|[A-Za-z0-9][A-Za-z0-9._-]*):(?P<port>\d{2,5})\b(?P<more>\.\d)?",
             // getaddrinfo ENOTFOUND db, Could not resolve host: db, lookup db: no such host
             r#"(?i)\b(?:ENOTFOUND|EAI_AGAIN|resolve host(?:name)?:?|resolve|lookup|UnknownHostException:|unknown host:?)\s+['"]?(?P<host>[\w-]+(?:\.[\w-]+)*)['"]?"#,
         ]
@@ -74,8 +75,12 @@ pub fn addresses(text: &str) -> impl Iterator<Item = String> {
             // In a URL whatever stands there is one.
             let is_named = found.get(0)?.as_str().contains("://") && !host.is_empty();
             // Vitest cuts what it quotes: the rest stands elsewhere, or nowhere.
-            let rest = text[found.get(0)?.end()..].trim_start_matches('.');
-            if rest.starts_with("… { …(") {
+            let rest = &text[found.get(0)?.end()..];
+            if rest.trim_start_matches('.').starts_with("… { …(") {
+                return None;
+            }
+            // The runner's own end of a connection.
+            if rest.starts_with("->") {
                 return None;
             }
             if !(is_named || is_host(&host)) || found.name("more").is_some() || is_none {
@@ -263,6 +268,30 @@ mod tests {
             ("dial tcp: lookup db on 127.0.0.11:53: no such host", "db"),
             (
                 "php_network_getaddresses: getaddrinfo for db failed: Name or service not known",
+                "db",
+            ),
+            (
+                "read tcp 172.17.0.3:41234->10.0.0.9:6379: read: connection reset by peer",
+                "10.0.0.9:6379",
+            ),
+            (
+                "read udp 172.17.0.3:41234->10.0.0.2:53: i/o timeout",
+                "10.0.0.2:53",
+            ),
+            (
+                "readfrom tcp 127.0.0.1:41234->127.0.0.1:9000: write tcp 127.0.0.1:41234->127.0.0.1:9000: write: broken pipe",
+                "localhost:9000",
+            ),
+            (
+                "dial tcp 172.17.0.3:0->10.0.0.9:5432: connect: connection refused",
+                "10.0.0.9:5432",
+            ),
+            (
+                "write tcp [::1]:41234->[::1]:5432: write: broken pipe",
+                "localhost:5432",
+            ),
+            (
+                "dial tcp: lookup db on 10.0.0.2:53: read udp 172.17.0.3:41234->10.0.0.2:53: i/o timeout",
                 "db",
             ),
             (
