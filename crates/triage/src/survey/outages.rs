@@ -9,7 +9,7 @@ use super::service::service_of;
 use super::subject::{host_of, is_engine};
 use jelly_base::model::FailureView;
 use jelly_base::model::{Outage, outage};
-use jelly_base::text::THIS_MACHINE;
+use jelly_base::text::{LazyPattern, THIS_MACHINE};
 use std::collections::{BTreeSet, HashMap};
 
 /// Joins groups that tell one outage in different words: they name the same
@@ -46,10 +46,18 @@ pub(super) fn join_outages(
             let victims = group.victims.iter().take(OF_EACH).map(|at| &views[*at]);
             let clients = victims.filter_map(|view| Some((view.report, client(view, mentions)?)));
             let clients = clients.collect();
+            let of_socket = match about.is_empty() {
+                // Of the engine of containers there is one, whatever its clients say of it.
+                true => !rule.is_some_and(is_engine) && first.is_some_and(misses_socket),
+                false => about.iter().all(|server| server.starts_with('/')),
+            };
             outages.push(Servers {
                 group: at,
                 about,
-                cause,
+                cause: OutageCause {
+                    root: cause,
+                    of_socket,
+                },
                 speaks,
                 clients,
                 status: first.and_then(status_of),
@@ -73,6 +81,7 @@ pub(super) fn join_outages(
             // One of several would be a guess, and so would one of another kind.
             known
                 .asked_alike(&servers)
+                .filter(|at| known.is_of_kind(*at, &servers.cause))
                 .or_else(|| known.only(&servers))
                 .or_else(|| known.only_of_service(&servers))
         } else {
@@ -91,11 +100,29 @@ pub(super) fn join_outages(
     }
 }
 
+/// Whether a client that names no server says that its socket is not there.
+fn misses_socket(view: &FailureView<'_>) -> bool {
+    static MISSING: LazyPattern = LazyPattern::ascii(
+        r"\[2002\] No such file or directory|\bNo such file or directory - connect\(2\)|\bdial unix [^\n]{1,400}: connect: no such file or directory",
+    );
+    let evidence = view.evidence.map(|(_, text)| text);
+    let mut texts = [evidence, view.message].into_iter().flatten();
+    texts.any(|text| MISSING.is_match(text))
+}
+
+/// The root cause of an outage, and whether a socket of this machine is away: that is another
+/// fault than a port at which nobody listens.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct OutageCause {
+    root: String,
+    of_socket: bool,
+}
+
 /// The servers that one group is about.
 struct Servers<'v> {
     group: usize,
     about: BTreeSet<String>,
-    cause: String,
+    cause: OutageCause,
     /// What its clients speak with it, where that shows.
     speaks: Option<&'static str>,
     /// The reports, and the files of the product, from which they were asked.
@@ -121,8 +148,10 @@ struct OutagesOfCause {
 struct KnownOutages<'v> {
     /// Of each outage, the group.
     groups: Vec<usize>,
+    /// Of each, whether a socket is away.
+    of_sockets: Vec<bool>,
     /// By the cause, and by the cause with what was answered.
-    causes: HashMap<(String, Option<String>), OutagesOfCause>,
+    causes: HashMap<(OutageCause, Option<String>), OutagesOfCause>,
     /// The first outage of a kind at an address.
     addresses: HashMap<(Outage, String), usize>,
     /// The first at a host, with or without a port.
@@ -130,7 +159,7 @@ struct KnownOutages<'v> {
     /// The addresses with a port, by their hosts.
     ports: HashMap<String, BTreeSet<String>>,
     /// By the cause and what is spoken with them: the first, and how many.
-    services: HashMap<(String, &'static str), (usize, usize)>,
+    services: HashMap<(OutageCause, &'static str), (usize, usize)>,
     /// By who asked: nothing where several were asked from one file.
     clients: HashMap<(&'v str, &'v str), Option<usize>>,
 }
@@ -149,6 +178,7 @@ impl<'v> KnownOutages<'v> {
     fn add(&mut self, servers: &Servers<'v>) {
         let at = self.groups.len();
         self.groups.push(servers.group);
+        self.of_sockets.push(servers.cause.of_socket);
         // What was answered may tell, and may not.
         let answered = servers.status.clone().map(Some);
         for status in [None].into_iter().chain(answered) {
@@ -172,7 +202,7 @@ impl<'v> KnownOutages<'v> {
 
     /// The outage `at` is about these servers, too.
     fn learn(&mut self, at: usize, servers: &Servers<'v>) {
-        let Some(kind) = outage(&servers.cause) else {
+        let Some(kind) = outage(&servers.cause.root) else {
             return;
         };
         for asked in &servers.clients {
@@ -189,6 +219,11 @@ impl<'v> KnownOutages<'v> {
                 .or_insert(at);
             *first = at.min(*first);
         }
+    }
+
+    /// Whether a socket is away in both, or in neither.
+    fn is_of_kind(&self, at: usize, cause: &OutageCause) -> bool {
+        self.of_sockets.get(at) == Some(&cause.of_socket)
     }
 
     /// The one outage that was met from the same files of the product.
@@ -213,7 +248,7 @@ impl<'v> KnownOutages<'v> {
             .and_then(|status| cause(Some(status)));
         let known = answered.or_else(|| cause(None))?;
         // Two accounts may be refused, each for its own reason.
-        let is_refused = outage(&servers.cause) == Some(Outage::Refusing);
+        let is_refused = outage(&servers.cause.root) == Some(Outage::Refusing);
         if is_refused && (servers.status.is_none() || servers.status != known.status) {
             return None;
         }
@@ -237,7 +272,7 @@ impl<'v> KnownOutages<'v> {
     /// away, nobody knows which is meant.
     fn only_of_service(&self, servers: &Servers<'v>) -> Option<usize> {
         // What it answered may be of each that asked.
-        if outage(&servers.cause) != Some(Outage::Away) || servers.status.is_some() {
+        if outage(&servers.cause.root) != Some(Outage::Away) || servers.status.is_some() {
             return None;
         }
         let of_service = (servers.cause.clone(), servers.speaks?);
@@ -248,7 +283,7 @@ impl<'v> KnownOutages<'v> {
     /// The first outage of the same kind that [`same`] finds at one of the
     /// servers.
     fn first_that_shares(&self, servers: &Servers<'v>) -> Option<usize> {
-        let kind = outage(&servers.cause)?;
+        let kind = outage(&servers.cause.root)?;
         let at = |address: &String| {
             let (host, ported) = host_of(address);
             let near = self.hosts.get(&(kind, host.to_owned(), !ported));

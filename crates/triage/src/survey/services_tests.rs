@@ -63,6 +63,23 @@ fn a_body_that_names_another_service_or_a_server_of_its_own_is_no_victim() {
 }
 
 #[test]
+fn a_socket_that_is_not_there_is_no_port_that_refuses() {
+    let socket = "PDOException: SQLSTATE[HY000] [2002] No such file or directory";
+    let named = "PDOException: SQLSTATE[HY000] [2002] Connection refused (Connection: mysql, Host: my.test, Port: 3306, SQL: select 1)";
+    for refused in [MYSQL, named] {
+        let tests = [
+            told("lists", refused, refused, ""),
+            told("shows", socket, socket, ""),
+        ];
+        assert_eq!(
+            causes(&report("phpunit", &tests)),
+            [["lists"], ["shows"]],
+            "{refused}"
+        );
+    }
+}
+
+#[test]
 fn two_servers_of_one_service_are_two_causes() {
     let one = "redis.exceptions.ConnectionError: Error 111 connecting to cache.acme.test:6379. Connection refused.";
     let two = "assert 'redis: sessions.acme.test:6379: Connection refused' == 'ok'";
