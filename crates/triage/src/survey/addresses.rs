@@ -30,13 +30,17 @@ impl Addresses {
             return told;
         }
         for (at, view) in views.iter().enumerate() {
-            if outage(&view.kind.root_cause) == Some(Outage::Away)
-                && !is_engine(&view.kind.rule)
-                && let Some(of_report) = mentions.get(view.report)
-                && let Some(one) = told.only_server(of_report, view)
-            {
-                told.mentioned.insert(at, one);
-            }
+            let Some(of_report) = mentions.get(view.report) else {
+                continue;
+            };
+            let one = match outage(&view.kind.root_cause) {
+                Some(Outage::Away) if !is_engine(&view.kind.rule) => {
+                    told.only_server(of_report, view)
+                }
+                Some(Outage::Ailing) if subject(view).is_none() => told.asked(of_report, view),
+                Some(_) | None => None,
+            };
+            told.mentioned.extend(one.map(|one| (at, one)));
         }
         told
     }
@@ -49,6 +53,13 @@ impl Addresses {
             .iter()
             .all(|server| server == fullest || same(server, fullest));
         is_one.then(|| fullest.clone())
+    }
+
+    /// The server that answered a failure with an error, as its client shows the request.
+    fn asked(&self, mentions: &Mentions, view: &FailureView<'_>) -> Option<String> {
+        let mut told = mentions.of(view);
+        let asked = told.find(|subject| subject.kind == SubjectKind::Asked)?;
+        Some(self.named(view.report, &asked.name))
     }
 
     /// The servers that a failure mentions as away.

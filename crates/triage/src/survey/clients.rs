@@ -7,7 +7,7 @@ use super::service::service_in;
 use crate::engine::product_frame;
 use jelly_base::model::{Failure, FailureView};
 use jelly_base::model::{Outage, outage};
-use jelly_base::text::LazyPattern;
+use jelly_base::text::{LazyPattern, address};
 use std::collections::HashMap;
 
 /// The file of the product from which a client was called that was not answered.
@@ -44,6 +44,21 @@ pub(super) fn library_asked(failure: &Failure, root_cause: &str) -> Option<Subje
         let name = name.trim_start_matches("io");
         Some(Subject::new(SubjectKind::Service, service_in(name)?))
     })
+}
+
+/// The server that answered with an error, as axios shows the request that it made: what it
+/// says tells the status alone.
+pub(super) fn server_asked(failure: &Failure, root_cause: &str) -> Option<Subject> {
+    static SHOWN: LazyPattern =
+        LazyPattern::ascii(r#"\b(?:baseURL|url)['"]?: ?['"](?P<url>https?://[^'"\n]{1,400})['"]"#);
+    if outage(root_cause) != Some(Outage::Ailing) {
+        return None;
+    }
+    let text = failure.text.as_deref()?;
+    let (_, shown) = text.split_once("AxiosError")?;
+    let found = SHOWN.captures(shown)?;
+    let server = address(found.name("url")?.as_str())?;
+    Some(Subject::new(SubjectKind::Asked, &server))
 }
 
 /// The service of the library through which a failure asked.

@@ -20,6 +20,9 @@ const NAME: usize = 200;
 pub(super) enum SubjectKind {
     /// A server that is away: its address.
     Server,
+    /// The server of a request that was answered with an error, where only the client's
+    /// settings show it.
+    Asked,
     /// A kind of service that is away: what is spoken with it.
     Service,
     /// Somebody who is away and not named.
@@ -178,6 +181,7 @@ fn named(kind: SubjectKind, name: &str, after: &[u8]) -> Option<String> {
             (!is_place).then(|| name.to_owned())
         }
         SubjectKind::Server
+        | SubjectKind::Asked
         | SubjectKind::Service
         | SubjectKind::Unreached
         | SubjectKind::Client

@@ -6,7 +6,7 @@
 //! nothing, and nothing is kept of those.
 
 use super::asked::is_answer;
-use super::clients::{client_called, library_asked};
+use super::clients::{client_called, library_asked, server_asked};
 use super::elements::missing_element;
 use super::error_lines::{LineKind, is_of_log, telling_lines};
 use super::fields::missing_field;
@@ -84,6 +84,7 @@ impl Mentions {
         if mentioned.len() < OF_ONE {
             mentioned.extend(client_called(failure, &triaged.diagnosis.root_cause));
             mentioned.extend(library_asked(failure, &triaged.diagnosis.root_cause));
+            mentioned.extend(server_asked(failure, &triaged.diagnosis.root_cause));
         }
         let room = OF_ONE.saturating_sub(mentioned.len());
         if !is_established(triaged) {

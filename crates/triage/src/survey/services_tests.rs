@@ -80,6 +80,37 @@ fn a_socket_that_is_not_there_is_no_port_that_refuses() {
 }
 
 #[test]
+fn a_client_that_shows_its_request_asked_the_server_of_it() {
+    let status = "AxiosError: Request failed with status code 503";
+    let of = |shown: [&str; 2]| {
+        let text = |shown: &str| -> &'static str {
+            format!("{status}\n    at settle (/r/node_modules/axios/lib/core/settle.js:19:12) {{\n  config: {{\n    {shown}\n  }}").leak()
+        };
+        let tests = [
+            told("pays", status, text(shown[0]), ""),
+            told("bills", status, text(shown[1]), ""),
+        ];
+        report("jest-junit", &tests)
+    };
+    for shown in [
+        ["url: 'https://pay.test/x'", "url: 'https://bill.test/x'"],
+        [
+            "method: 'get',\n    baseURL: 'https://pay.test',\n    url: '/x'",
+            "method: 'get',\n    baseURL: 'https://bill.test',\n    url: '/x'",
+        ],
+    ] {
+        let report = of(shown);
+        assert_eq!(causes(&report), [["bills"], ["pays"]]);
+        assert_eq!(
+            report.clusters[0].title,
+            "the server at pay.test answered with errors of its own"
+        );
+    }
+    let report = of(["url: 'https://pay.test/x'", "url: 'https://pay.test/y'"]);
+    assert_eq!(causes(&report), [["bills", "pays"]]);
+}
+
+#[test]
 fn two_servers_of_one_service_are_two_causes() {
     let one = "redis.exceptions.ConnectionError: Error 111 connecting to cache.acme.test:6379. Connection refused.";
     let two = "assert 'redis: sessions.acme.test:6379: Connection refused' == 'ok'";
