@@ -75,7 +75,7 @@ pub(super) fn status_of(view: &FailureView<'_>) -> Option<String> {
 }
 
 /// The status that came, of a service that is out of order.
-fn got(text: &str) -> Option<String> {
+pub(super) fn got(text: &str) -> Option<String> {
     static GOT: LazyPattern = LazyPattern::new(
         r"(?i)\b(?:got|was|received|returned|actual)\b:?(?: (?:a|an|the|status|code|http|status code))*[ :=<']{1,3}(50[234])\b",
     );

@@ -25,6 +25,21 @@ fn two_answers_with_an_error_are_apart_by_what_they_tell() {
 }
 
 #[test]
+fn a_host_that_is_out_of_order_is_one_cause_whatever_it_was_asked() {
+    let of = |status: u16, other: &str| {
+        let message = |url: &str| -> &'static str {
+            format!("Expected status 200 but got {status} for {url}").leak()
+        };
+        let (one, other) = (message("https://pay.test/a"), message(other));
+        let failures = [told("one", one, "", ""), told("other", other, "", "")];
+        causes(&report("pytest", &failures)).len()
+    };
+    assert_eq!(of(503, "https://pay.test/b/1"), 1);
+    assert_eq!(of(503, "https://bill.test/b/1"), 2);
+    assert_eq!(of(404, "https://pay.test/b/1"), 2);
+}
+
+#[test]
 fn an_answer_tells_the_exception_of_another() {
     let null = "java.lang.NullPointerException: Cannot invoke \"com.acme.Bin.aisle()\" because \"left\" is null";
     let stack = "java.lang.NullPointerException: Cannot invoke \"com.acme.Bin.aisle()\" because \"left\" is null\n\tat com.acme.pick.Sorter.compare(Sorter.java:27)\n\tat com.acme.pick.SorterTest.sorts(SorterTest.java:9)";

@@ -5,6 +5,7 @@
 //! set-up failed fails without a reason of its own.
 
 use super::addresses::Addresses;
+use super::ailing::got;
 use super::apart::answers_apart;
 use super::clients::client;
 use super::contexts::victims_of_contexts;
@@ -392,6 +393,8 @@ fn join_alike(
         let note = noted_function(said).filter(|_| values);
         said = note.unwrap_or(said);
         let is_sure = is_sure || note.is_some() || begins_with_function(said);
+        // A host that is out of order is that for all that it is asked.
+        let is_sure = is_sure || root_cause == "assertion_mismatch" && got(said).is_some();
         if !said.is_empty() && (!values || said.contains("://") || note.is_some()) {
             // A message that all failures of a writer have says nothing: what it
             // was told by does.
