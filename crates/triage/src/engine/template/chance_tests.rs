@@ -311,6 +311,28 @@ const SAME: [(&str, &str); 80] = [
         "no '/tmp/pytest-of-ci/pytest-1'",
         "no '/builds/9f2a/tmp/pytest-of-ci/pytest-3'",
     ),
+    ("690 of 100 slow", "12 of 100 slow"),
+    ("Error: 690 of 100 slow", "Error: 712 of 100 slow"),
+    (
+        "Error: 690 items exceed limit 100",
+        "Error: 12 items exceed limit 100",
+    ),
+    ("deleted 690 rows, limit 10", "deleted 17 rows, limit 10"),
+    (
+        "expected at most 3 retries, got 5",
+        "expected at most 3 retries, got 9",
+    ),
+    ("expected 5 to be at most 3", "expected 9 to be at most 3"),
+    (
+        "Error: [13602] fatal: cannot fork",
+        "Error: [98] fatal: cannot fork",
+    ),
+    (
+        "HikariPool-1 - Pool stats (total=10, active=10)",
+        "HikariPool-7 - Pool stats (total=5, active=4)",
+    ),
+    ("gave up after 1m32s", "gave up after 2m4.1s"),
+    ("etag W/\"5f2a-18c\" is old", "etag W/\"77aa-9\" is old"),
     (
         "threshold failed: p(95)=612ms, p(95)<400ms",
         "threshold failed: p(95)=731ms, p(95)<400ms",
@@ -329,6 +351,23 @@ fn what_means_something_stays_beside_it() {
     for (one, other) in [
         ("expected 3 to be below 2", "expected 3 to be below 5"),
         ("Timeout of 4000ms exceeded", "Timeout of 60ms exceeded"),
+        (
+            "latency 233 ms exceeds limit 200 ms",
+            "latency 233 ms exceeds limit 500 ms",
+        ),
+        (
+            "expected at most 3 retries, got 5",
+            "expected at most 4 retries, got 5",
+        ),
+        ("690 of 100 slow", "690 of 200 slow"),
+        ("deleted 17 rows, limit 10", "deleted 17 rows, limit 20"),
+        ("step 2 of 5 failed", "step 3 of 5 failed"),
+        ("Error: [429] error: later", "Error: [503] error: later"),
+        ("Error: 404 Not Found", "Error: 503 Not Found"),
+        (
+            "Cannot find module '../../lib/x'",
+            "Cannot find module '../../../lib/x'",
+        ),
         (
             "threshold failed: http_req_duration p(95)<150 ms",
             "threshold failed: http_req_duration p(95)<1500 ms",

@@ -100,8 +100,11 @@ impl Walk<'_> {
 }
 
 /// How much of what follows `before` is chance by its form: the number of a pull request in
-/// the name of a reference, a week, the key of a licence.
+/// the name of a reference, a week, the key of a licence, the tag of an answer.
 pub(super) fn chance_by_form(before: &str, rest: &str) -> Option<usize> {
+    if let Some(len) = tag_of_answer(before, rest) {
+        return Some(len);
+    }
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
     if digits == 0 {
         return key_of_licence(rest);
@@ -119,6 +122,16 @@ pub(super) fn chance_by_form(before: &str, rest: &str) -> Option<usize> {
     is_week
         .then_some("2026-W48".len())
         .or_else(|| key_of_licence(rest))
+}
+
+/// How long the tag is that a server gives an answer by its size and time: `W/"5f2a-18c"`.
+fn tag_of_answer(before: &str, rest: &str) -> Option<usize> {
+    if !before.ends_with("W/\"") {
+        return None;
+    }
+    let in_tag = |b: &u8| b.is_ascii_hexdigit() || *b == b'-';
+    let len = rest.bytes().take_while(in_tag).count();
+    (len > 0 && rest[len..].starts_with('"')).then_some(len)
 }
 
 /// How much of what follows `before` is chance by its form even where values are compared:

@@ -172,6 +172,10 @@ impl Walk<'_> {
         if self.text[..self.at].ends_with("time in milliseconds: ") {
             return Some(ID);
         }
+        let behind_number = &self.rest()[n.len()..];
+        if self.version == 0 && self.is_measured_against(behind_number, n.len()) {
+            return Some(ID);
+        }
         if self.word.is(WordKinds::CODE) && !gap.contains(']') {
             return None;
         }
@@ -183,7 +187,6 @@ impl Walk<'_> {
             return Some(ID);
         }
         // Shells name the process of a line that a signal ended.
-        let behind_number = &self.rest()[n.len()..];
         let ended = behind_number
             .trim_start()
             .starts_with(|c: char| c.is_ascii_uppercase());
@@ -236,7 +239,8 @@ impl Walk<'_> {
         } else if self.is_limit() {
             false
         } else if self.limits {
-            many || self.coarse || is_held_against_limit(behind_number)
+            let got = self.bounded && self.out.ends_with("got ");
+            many || self.coarse || got || is_held_against_limit(behind_number)
         } else {
             let compared = self.compares && !(n.len() >= 4 && self.is_told_by_the_way(n));
             !compared && (self.coarse || n.len() >= 4)
@@ -275,7 +279,15 @@ impl Walk<'_> {
             let before = before.trim_end_matches([' ', '+', '-']);
             before.is_empty() || before.ends_with('\n')
         };
-        let opened = |before: &str| begins(before) || before.ends_with(['\'', '"']);
+        // Of an exception, it may be the status of an answer.
+        let number = &self.rest()[..len];
+        let is_status = len == 3 && number.starts_with(|c: char| ('1'..='5').contains(&c));
+        let raised = |before: &str| {
+            let classes = ["Error: ", "Exception: "];
+            !is_status && classes.iter().any(|class| before.ends_with(class))
+        };
+        let opened =
+            |before: &str| begins(before) || raised(before) || before.ends_with(['\'', '"']);
         let first = self.out.strip_suffix('[').is_some_and(opened);
         let behind = self.rest().get(len..).and_then(|rest| {
             // A thread may be told with it: `[29632:MainThread] `.
@@ -303,12 +315,32 @@ impl Walk<'_> {
         is_number(number) && number.len() - zeros <= 2
     }
 
+    /// Whether the amount that stands here, so many bytes, has no fraction.
+    fn is_whole(&self, len: usize) -> bool {
+        is_number(split_number(&self.rest()[..len]).0)
+    }
+
     /// Whether the sign of a limit stands right before, as in `p(95)<400ms`. In `<400ms>`
     /// it is a bracket.
     fn is_behind_sign_of_limit(&self) -> bool {
         let before = self.text[..self.at].trim_end_matches('=');
         let measured = before.strip_suffix(['<', '>']);
         measured.is_some_and(|what| what.ends_with(|c: char| c.is_alphanumeric() || c == ')'))
+    }
+
+    /// Whether a number of this length is how many of what there may be, whatever its size:
+    /// `690 of 100 slow`, `deleted 17 rows, limit 10`.
+    fn is_measured_against(&self, behind: &str, len: usize) -> bool {
+        let begins = self.out.is_empty() || self.out.ends_with('\n') || self.out.ends_with(": ");
+        !self.compares && (begins && self.next_is(" of ", len) || is_counted_before_bound(behind))
+    }
+
+    /// Whether what a limit is called stands right before.
+    fn is_behind_bound(&self) -> bool {
+        let before = &self.text[..self.ended];
+        let mut bounds = BOUNDS.iter().chain(&["at most", "at least"]);
+        let joins = matches!(self.gap(), " " | "=" | ": " | " = ");
+        joins && bounds.any(|bound| before.ends_with(bound))
     }
 
     /// Whether a number stands behind the words or the sign of a limit.
@@ -397,9 +429,21 @@ impl Walk<'_> {
         // it took.
         let set = self.word.is(WordKinds::LIMIT) && self.text[..self.at].ends_with(" of ");
         let value = value || (set || self.is_behind_sign_of_limit()) && self.is_round(len);
+        let value = value || self.is_behind_bound() && self.is_whole(len);
         self.put_number(len, if value { None } else { Some(AMOUNT) });
     }
 }
+
+/// What a limit is called right before its number.
+const BOUNDS: [&str; 7] = [
+    "limit",
+    "maximum",
+    "minimum",
+    "threshold",
+    "budget",
+    "quota",
+    "capacity",
+];
 
 /// Nobody numbers things so far, nor chooses a moment in seconds.
 pub(super) const FAR: usize = 9;
@@ -443,8 +487,29 @@ fn is_held_against_limit(text: &str) -> bool {
     let told = text
         .strip_prefix(" to be ")
         .or_else(|| text.strip_prefix(" not to be "));
+    let told = told.map(|told| told.strip_prefix("at ").unwrap_or(told));
     let word = told.and_then(|told| told.split(' ').next());
     word.is_some_and(|word| kinds(word).is(WordKinds::RELATION | WordKinds::LIMIT))
+}
+
+/// Whether a text goes on behind a number with what it counts and a limit of that:
+/// ` items exceed limit 100`.
+fn is_counted_before_bound(text: &str) -> bool {
+    const WORDS: usize = 6;
+    let Some(counted) = text.strip_prefix(' ') else {
+        return false;
+    };
+    if !counted.starts_with(|c: char| c.is_ascii_lowercase()) {
+        return false;
+    }
+    let mut is_bound = false;
+    for word in counted.split([' ', '=']).take(WORDS) {
+        if is_bound && word.starts_with(|c: char| c.is_ascii_digit()) {
+            return true;
+        }
+        is_bound = BOUNDS.contains(&word.trim_matches(['(', ',', ':']));
+    }
+    false
 }
 
 /// Whether a fraction has as many digits as nobody writes, and no period.

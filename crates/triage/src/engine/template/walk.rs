@@ -45,6 +45,8 @@ fn walked(text: &str, coarse: bool) -> (String, bool) {
 
 /// As many counts in one text say how things stood, and not what went wrong.
 const MANY_COUNTS: usize = 12;
+/// The same where the text says that it tells how things stand.
+const FEW_COUNTS: usize = 2;
 
 /// How many numbers stand behind `=` or `: ` as all that a name is given.
 fn counts_in(text: &str) -> usize {
@@ -90,6 +92,8 @@ pub(super) struct Walk<'t> {
     pub(super) coarse: bool,
     /// It holds a measured value against a limit.
     pub(super) limits: bool,
+    /// It says how many there may be at most, or at least.
+    pub(super) bounded: bool,
     /// It tells many counts at once, as a client does of its pools.
     pub(super) counts: bool,
     /// What the last word says of what follows it, until a comma or the like.
@@ -151,6 +155,7 @@ impl<'t> Walk<'t> {
             temporary: false,
             coarse: false,
             limits: false,
+            bounded: false,
             counts: false,
             word: WordKinds::default(),
             before: Preceding::Other,
@@ -178,7 +183,14 @@ impl<'t> Walk<'t> {
             self.compares |= found.is(WordKinds::COMPARISON);
             self.limits |= found.is(WordKinds::RELATION);
         }
-        self.counts = !self.compares && counts_in(self.text) >= MANY_COUNTS;
+        let has = |words: [&str; 2]| words.iter().any(|words| self.text.contains(words));
+        self.bounded = self.compares && has(["at most ", "at least "]);
+        self.limits |= self.bounded;
+        let least = match !self.compares && has([" stats (", " stats: "]) {
+            true => FEW_COUNTS,
+            false => MANY_COUNTS,
+        };
+        self.counts = !self.compares && counts_in(self.text) >= least;
     }
 
     pub(super) fn rest(&self) -> &'t str {
@@ -245,9 +257,14 @@ impl<'t> Walk<'t> {
                     return;
                 }
             }
-            // How deep a test lies says nothing.
+            // How deep a test lies says nothing; what is quoted was written so, and may be
+            // one step off.
             b'.' if !after_word && rest.starts_with("../") => {
-                self.at += rest.len() - rest.trim_start_matches("../").len();
+                let steps = rest.len() - rest.trim_start_matches("../").len();
+                if self.is_quoted() {
+                    return self.put(steps, None);
+                }
+                self.at += steps;
                 return;
             }
             _ => {}
@@ -384,6 +401,11 @@ impl<'t> Walk<'t> {
             return;
         }
         self.name(name);
+    }
+
+    /// Whether a quote stands right before.
+    fn is_quoted(&self) -> bool {
+        self.text[..self.at].ends_with(['\'', '"', '`'])
     }
 
     /// Whether the number of this length is that of an object of PHP: `Cart Object #184 (`,
