@@ -322,6 +322,7 @@ impl TriageCall<'_> {
         Terms {
             fail_on: self.args.fail_on.into(),
             strict: self.args.strict,
+            is_file: Some(Path::is_file),
         }
     }
 

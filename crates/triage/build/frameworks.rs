@@ -447,6 +447,7 @@ fn check(framework: &Framework, all: &[Framework]) -> Result<(), (String, String
             asked.push(&value.to);
             conditions.extend(&value.when.0);
         }
+        asked.extend([&rerun.file, &rerun.module]);
         for way in &rerun.ways.0 {
             if way.like.as_ref().is_some_and(|like| {
                 let other = named(like);

@@ -220,6 +220,35 @@ fn each_framework_has_its_own_words() {
 }
 
 #[test]
+fn tests_of_packages_are_run_again_in_their_packages() {
+    let project = Project::empty();
+    for package in ["a", "b"] {
+        let folder = format!("packages/{package}");
+        fs::create_dir_all(project.path(&format!("{folder}/tests"))).unwrap();
+        project.write(&format!("{folder}/tests/test_app.py"), "");
+        let cases = ["y", package].map(|name| {
+            format!(
+                "<testcase classname=\"tests.test_app\" name=\"test_{name}\"><failure \
+                 message=\"connect ECONNREFUSED db:5432\"/></testcase>"
+            )
+        });
+        let suite = format!("<testsuite name=\"pytest\">{}</testsuite>", cases.concat());
+        project.write(&format!("{folder}/junit.xml"), suite);
+    }
+    let told = triage(&project, &["packages", "--emit", "retry-commands"]);
+    assert_eq!(
+        told.stdout,
+        "(cd packages/a && pytest tests/test_app.py::test_a tests/test_app.py::test_y)\n\
+         (cd packages/b && pytest tests/test_app.py::test_b tests/test_app.py::test_y)\n"
+    );
+    let told = triage(&project, &["packages"]).stdout;
+    assert!(
+        told.contains("RERUN  4 tests may pass on a rerun"),
+        "{told}"
+    );
+}
+
+#[test]
 fn nothing_to_run_again_is_no_line() {
     let project = Project::empty();
     project.write("a.xml", report(&format!("{PASS}{CODE}")));

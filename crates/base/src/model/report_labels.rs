@@ -18,7 +18,9 @@ impl<'r> ReportLabels<'r> {
         Self::of_paths(&paths.collect::<Vec<_>>())
     }
 
-    fn of_paths(paths: &[&'r str]) -> Self {
+    /// The same of paths, or of folders that hold several reports.
+    #[must_use]
+    pub fn of_paths(paths: &[&'r str]) -> Self {
         let [first, others @ ..] = paths else {
             return Self::default();
         };
@@ -46,6 +48,12 @@ impl<'r> ReportLabels<'r> {
             )
         };
         Self(paths.iter().copied().map(label).collect())
+    }
+
+    /// What a report is called where there are several.
+    #[must_use]
+    pub fn of(&self, path: &str) -> Option<&str> {
+        self.0.get(path).map(String::as_str)
     }
 
     /// The test as a person names it, with the report that it stands in, where

@@ -170,9 +170,13 @@ pub struct FixedTest {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RetryPlan {
     /// Each test once, by its name in the report with file or class before it.
-    /// What a command runs besides these, `notes` tells.
+    /// Behind it stands in brackets which report it is of, where several of one
+    /// framework lie in different folders. What a command runs besides these,
+    /// `notes` tells.
     pub tests: Vec<String>,
-    /// One shell command a line, for a POSIX shell.
+    /// One shell command a line, for a POSIX shell: of reports in different
+    /// folders one each, in the folder of its tests where that is there, or with
+    /// the report's name in a comment.
     pub commands: Vec<String>,
     /// Tests of `tests` that no command runs, since jelly does not know how
     /// their framework selects them.

@@ -35,6 +35,12 @@ described! {
         pub(crate) literal: Items<(StaticText, StaticText)>,
         /// In this order; a later one of the same name counts.
         pub(crate) values: Items<NamedValue>,
+        /// The file of the test, from the folder in which its command is run.
+        /// Without one, that of the language.
+        pub(crate) file: Template,
+        /// What the path of the report tells of the project whose tests are run
+        /// by a command that names it itself.
+        pub(crate) module: Template,
         /// The first whose conditions hold; a framework without one has none.
         pub(crate) ways: Items<RerunWay>,
     }

@@ -14,6 +14,7 @@ use jelly_base::model::{
     Template, TriageReport, Verdict,
 };
 use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
 
 /// What was read of one report.
 #[derive(Debug, Default)]
@@ -43,6 +44,9 @@ pub struct Terms {
     pub fail_on: FailOn,
     /// A flaky test counts as a failure.
     pub strict: bool,
+    /// Whether a path is a file where jelly runs. Without it, nothing is known
+    /// of the folders of tests.
+    pub is_file: Option<fn(&Path) -> bool>,
 }
 
 /// An account with what the history wants to keep of the run.
@@ -145,7 +149,7 @@ pub fn account(mut parts: Vec<ReportPart>, mut before: Before, terms: Terms) -> 
         failures.excuse(consequence.failure, consequence.is_retryable);
     }
     let health = health(&reports, &clusters);
-    let retry = rerun::plan(&failures, &reports, &hints);
+    let retry = rerun::plan(&failures, &reports, &hints, terms.is_file);
     let (exit_code, verdict) = exit(&reports, &failures, &health, terms.fail_on, terms.strict);
     let report = TriageReport {
         schema_version: SCHEMA_VERSION,

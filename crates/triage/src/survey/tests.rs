@@ -313,7 +313,7 @@ fn the_exit_code_follows_what_counts() {
     let code = |failures: &[(&str, &str)], fail_on| {
         let terms = Terms {
             fail_on,
-            strict: false,
+            ..Terms::default()
         };
         account(vec![part("a.xml", 1, failures)], Before::default(), terms)
             .report

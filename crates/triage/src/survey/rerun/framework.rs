@@ -5,7 +5,7 @@ use super::plan::Hint;
 use super::recipe::{Join, Recipe};
 use super::target::Target;
 use crate::frameworks::spec::{
-    Change, Comparison, Condition, Framework, Placeholder, RerunWay, Template,
+    Change, Comparison, Condition, Framework, Placeholder, Rerun, RerunWay, Template,
 };
 use crate::frameworks::{called, of_writer};
 use jelly_base::model::FailureView;
@@ -40,10 +40,19 @@ fn target_of(framework: &'static Framework, mut values: TestValues) -> Option<Ta
         values.set(value.set, text);
     }
     let way = own.ways.iter().find(|way| values.hold(way.when))?;
-    match way.like {
-        Some(other) => target_of(called(other)?, values),
-        None => target_by(way, &values),
+    if let Some(other) = way.like {
+        return target_of(called(other)?, values);
     }
+    let told = |of: fn(&'static Rerun) -> &'static Template| {
+        all()
+            .map(|rerun| values.fill(of(rerun)))
+            .rfind(|told| !told.is_empty())
+    };
+    Some(Target {
+        file: told(|rerun| &rerun.file),
+        module: told(|rerun| &rerun.module),
+        ..target_by(way, &values)?
+    })
 }
 
 fn target_by(way: &'static RerunWay, values: &TestValues) -> Option<Target> {
@@ -84,6 +93,8 @@ fn target_by(way: &'static RerunWay, values: &TestValues) -> Option<Target> {
         names: names.filter(|name| !name.is_empty()).collect(),
         note: way.note,
         also: Some(also).filter(|also| !also.is_empty()),
+        file: None,
+        module: None,
     })
 }
 

@@ -1,13 +1,14 @@
 //! The retryable failures of an account → tests and commands.
 
 use super::framework::target;
+use super::origins::{IsFile, Origins, RetriedTest, home};
 use super::recipe::Recipe;
 use super::target::Target;
 use crate::survey::words;
 use jelly_base::model::{FailureStatus, FailureView, Failures, ReportSummary, RetryPlan};
-use jelly_base::text::is_sayable;
-use jelly_base::text::plural;
+use jelly_base::text::{is_sayable, plural, shell_path};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
 
 /// What a command runs besides its tests is told of this many of them.
 const TOLD: usize = 5;
@@ -30,9 +31,62 @@ pub struct Hint {
 pub type Hints = HashMap<(String, u64), Hint>;
 
 /// What to run again: every test that failed, still fails, and failed of
-/// nothing but causes that may pass by themselves.
+/// nothing but causes that may pass by themselves. The folder of a project is
+/// looked for by `is_file`.
 #[must_use]
-pub fn plan(failures: &Failures, reports: &[ReportSummary], hints: &Hints) -> RetryPlan {
+pub fn plan(
+    failures: &Failures,
+    reports: &[ReportSummary],
+    hints: &Hints,
+    is_file: Option<IsFile>,
+) -> RetryPlan {
+    let found = retried(failures, reports, hints);
+    let origins = Origins::new(reports, &found);
+    let mut tests = BTreeSet::new();
+    let mut without = BTreeSet::new();
+    let mut notes: BTreeSet<&'static str> = BTreeSet::new();
+    let mut also = BTreeSet::new();
+    let mut commands: BTreeMap<Option<&str>, OriginCommands> = BTreeMap::new();
+    for test in found {
+        let label = origins.label(&test).map(listed);
+        let own = commands.entry(origins.of(&test)).or_default();
+        let RetriedTest { id, target, .. } = test;
+        let name = match label {
+            Some(label) => format!("{id} [{label}]"),
+            None => id,
+        };
+        match target {
+            Some(target) => {
+                notes.extend(target.note);
+                also.extend(target.also);
+                own.files.extend(target.file);
+                let names = own.recipes.entry(target.recipe).or_default();
+                names.extend(target.names);
+            }
+            None => {
+                without.insert(name.clone());
+            }
+        }
+        tests.insert(name);
+    }
+    let besides = besides(&also);
+    RetryPlan {
+        tests: tests.into_iter().collect(),
+        commands: lines(&commands, &origins, is_file),
+        without_command: without.into_iter().collect(),
+        notes: besides
+            .into_iter()
+            .chain(notes.into_iter().map(str::to_owned))
+            .collect(),
+    }
+}
+
+/// The tests to be run again, each with how its framework selects it.
+fn retried<'f>(
+    failures: &'f Failures,
+    reports: &[ReportSummary],
+    hints: &Hints,
+) -> Vec<RetriedTest<'f>> {
     let dialects: HashMap<&str, &str> = reports
         .iter()
         .map(|report| (report.path.as_str(), report.dialect.as_str()))
@@ -42,13 +96,8 @@ pub fn plan(failures: &Failures, reports: &[ReportSummary], hints: &Hints) -> Re
         let hints = Some(hints).filter(|hints| !hints.is_empty());
         hints.and_then(|hints| hints.get(&(test.report.to_owned(), test.ordinal)))
     };
-    let mut tests = BTreeSet::new();
-    let mut without = BTreeSet::new();
-    let mut notes: BTreeSet<&'static str> = BTreeSet::new();
-    let mut also = BTreeSet::new();
-    let mut commands: BTreeMap<Recipe, BTreeSet<String>> = BTreeMap::new();
     let none = Hint::default();
-    for test in retryable(failures) {
+    let retried = |test: FailureView<'f>| {
         let hint = hint(&test);
         let of_report = || dialects.get(test.report).copied();
         let hint = hint.unwrap_or(&none);
@@ -57,36 +106,74 @@ pub fn plan(failures: &Failures, reports: &[ReportSummary], hints: &Hints) -> Re
             .as_deref()
             .or_else(of_report)
             .unwrap_or_default();
-        match target(dialect, &test, hint).filter(is_writable) {
-            Some(target) => {
-                notes.extend(target.note);
-                also.extend(target.also);
-                tests.insert(listed(&target.id));
-                let names = commands.entry(target.recipe).or_default();
-                names.extend(target.names);
-            }
-            None => {
-                let title = listed(&test.title());
-                tests.insert(title.clone());
-                without.insert(title);
-            }
+        let target = target(dialect, &test, hint).filter(is_writable);
+        let id = match &target {
+            Some(target) => listed(&target.id),
+            None => listed(&test.title()),
+        };
+        RetriedTest {
+            report: test.report,
+            id,
+            target,
+        }
+    };
+    retryable(failures).into_iter().map(retried).collect()
+}
+
+/// What runs the tests of one origin.
+#[derive(Default)]
+struct OriginCommands {
+    recipes: BTreeMap<Recipe, BTreeSet<String>>,
+    files: BTreeSet<String>,
+}
+
+/// The command lines of all origins.
+fn lines(
+    commands: &BTreeMap<Option<&str>, OriginCommands>,
+    origins: &Origins<'_>,
+    is_file: Option<IsFile>,
+) -> Vec<String> {
+    let homes: Vec<Option<PathBuf>> = commands
+        .iter()
+        .map(|(origin, own)| home((*origin)?, &own.files, is_file?))
+        .collect();
+    let mut shared: HashMap<&Path, usize> = HashMap::new();
+    for home in homes.iter().flatten() {
+        *shared.entry(home).or_default() += 1;
+    }
+    let mut lines = Vec::new();
+    for ((origin, own), home) in commands.iter().zip(&homes) {
+        let home = home.as_deref();
+        let is_shared = home.is_some_and(|home| shared.get(home).is_some_and(|n| *n > 1));
+        let (before, after) = match origin {
+            Some(origin) => around(origins.name(origin), home, is_shared),
+            None => (String::new(), String::new()),
+        };
+        for (recipe, names) in &own.recipes {
+            let names: Vec<String> = names.iter().cloned().collect();
+            let of_recipe = recipe.lines(&names, before.len() + after.len());
+            lines.extend(
+                of_recipe
+                    .iter()
+                    .map(|line| format!("{before}{line}{after}")),
+            );
         }
     }
-    let besides = besides(&also);
-    RetryPlan {
-        tests: tests.into_iter().collect(),
-        commands: commands
-            .iter()
-            .flat_map(|(recipe, names)| {
-                let names: Vec<String> = names.iter().cloned().collect();
-                recipe.lines(&names)
-            })
-            .collect(),
-        without_command: without.into_iter().collect(),
-        notes: besides
-            .into_iter()
-            .chain(notes.into_iter().map(str::to_owned))
-            .collect(),
+    lines
+}
+
+/// What stands before and behind a command of an origin, so that it runs in the
+/// folder of its project, or is told apart from those of others.
+fn around(name: &str, home: Option<&Path>, is_shared: bool) -> (String, String) {
+    let comment = format!(" # {}", listed(name));
+    let home = home.and_then(Path::to_str);
+    match home.filter(|home| !matches!(*home, "" | ".") && is_sayable(home)) {
+        Some(home) => {
+            let comment = if is_shared { &*comment } else { "" };
+            let before = format!("(cd {} && ", shell_path(home));
+            (before, format!("){comment}"))
+        }
+        None => (String::new(), comment),
     }
 }
 

@@ -34,12 +34,12 @@ pub(super) struct Recipe {
 
 impl Recipe {
     /// The command lines that run all of `names`, none of them longer than a
-    /// single name makes necessary.
-    pub(super) fn lines(&self, names: &[String]) -> Vec<String> {
+    /// single name makes necessary with the bytes that stand `around` it.
+    pub(super) fn lines(&self, names: &[String], around: usize) -> Vec<String> {
         if self.join == Join::Nothing {
             return vec![self.line(&[])];
         }
-        let fixed = self.line(&[]).len();
+        let fixed = self.line(&[]).len() + around;
         let mut lines = Vec::new();
         let mut start = 0;
         let mut length = fixed;
@@ -118,7 +118,7 @@ mod tests {
             Join::Prefixed("--tests=".into()),
             Join::OneWord("^(".into(), "|".into(), ")$".into()),
         ] {
-            let lines = plain(join).lines(&names);
+            let lines = plain(join).lines(&names, 0);
             assert!(lines.len() > 1);
             assert!(lines.iter().all(|line| line.len() <= LONGEST + 8));
             let all = lines.join("\n");
@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn a_name_that_is_too_long_by_itself_has_its_own_command() {
         let names = ["a".repeat(5000), "b".into(), "c".into()];
-        let lines = plain(Join::Words).lines(&names);
+        let lines = plain(Join::Words).lines(&names, 0);
         assert_eq!(lines.len(), 2);
         assert_eq!(lines[1], "run b c");
     }

@@ -15,4 +15,9 @@ pub(super) struct Target {
     /// What the command runs besides the test, where its framework selects
     /// nothing smaller: `all of shop.CartTest`.
     pub(super) also: Option<String>,
+    /// Its file, from the folder in which the command is run.
+    pub(super) file: Option<String>,
+    /// The project of the test, where the command names it itself: the module
+    /// of the path of its report.
+    pub(super) module: Option<String>,
 }

@@ -1,12 +1,14 @@
 use super::framework::target;
-use super::plan::Hint;
+use super::origins::IsFile;
+use super::plan::{Hint, Hints, plan};
 use super::target::Target;
 use crate::frameworks::example::RerunExample;
 use crate::frameworks::spec::Framework;
 use crate::frameworks::{EXAMPLES, FRAMEWORKS, called, told_by};
-use jelly_base::model::{FailureStatus, Failures, TriagedFailure};
+use jelly_base::model::{FailureStatus, Failures, ReportSummary, RetryPlan, TriagedFailure};
 use jelly_base::text::is_sayable;
 use proptest::prelude::*;
+use std::path::Path;
 use std::process::Command;
 
 fn target_of(
@@ -15,7 +17,18 @@ fn target_of(
     failure: &str,
 ) -> Option<Target> {
     let mut failures = Failures::default();
-    failures.push(TriagedFailure {
+    failures.push(failed([report, suite, class, name, file]));
+    let hint = Hint {
+        file: (!place.is_empty()).then(|| place.into()),
+        told: told_by(dialect, failure),
+        ..Hint::default()
+    };
+    target(dialect, &failures.get(0).unwrap(), &hint)
+}
+
+/// A failure that may pass by itself.
+fn failed([report, suite, class, name, file]: [&str; 5]) -> TriagedFailure {
+    TriagedFailure {
         report: report.into(),
         suite: suite.into(),
         classname: class.into(),
@@ -27,18 +40,210 @@ fn target_of(
         pre_existing: None,
         diagnosis: serde_json::from_value(serde_json::json!({
             "side": "test", "ambiguous": false, "root_cause": "x", "rule": "x/y",
-            "fingerprint": "", "test_fingerprint": "",
+            "retryable": true, "fingerprint": "", "test_fingerprint": "",
             "advice": {"what": "", "why": "", "fix": []}
         }))
         .unwrap(),
         history: None,
-    });
-    let hint = Hint {
-        file: (!place.is_empty()).then(|| place.into()),
-        told: told_by(dialect, failure),
-        ..Hint::default()
+    }
+}
+
+/// The plan for tests of several reports, as `[report, suite, class, name, file]`.
+fn planned(dialect: &str, tests: &[[&str; 5]], is_file: Option<IsFile>) -> RetryPlan {
+    let mut failures = Failures::default();
+    let mut reports = Vec::new();
+    for test in tests {
+        failures.push(failed(*test));
+        let report = ReportSummary {
+            path: test[0].into(),
+            dialect: dialect.into(),
+            ..ReportSummary::default()
+        };
+        if !reports.contains(&report) {
+            reports.push(report);
+        }
+    }
+    plan(&failures, &reports, &Hints::new(), is_file)
+}
+
+#[test]
+fn each_project_has_commands_of_its_own() {
+    let tests = [
+        [
+            "packages/a/junit.xml",
+            "pytest",
+            "tests.test_app",
+            "test_only_a",
+            "",
+        ],
+        [
+            "packages/a/junit.xml",
+            "pytest",
+            "tests.test_app",
+            "test_y",
+            "",
+        ],
+        [
+            "packages/b/junit.xml",
+            "pytest",
+            "tests.test_app",
+            "test_only_b",
+            "",
+        ],
+        [
+            "packages/b/junit.xml",
+            "pytest",
+            "tests.test_app",
+            "test_y",
+            "",
+        ],
+    ];
+    let of_packages: IsFile = |path| {
+        ["packages/a/tests", "packages/b/tests"]
+            .iter()
+            .any(|tests| path.starts_with(tests))
     };
-    target(dialect, &failures.get(0).unwrap(), &hint)
+    let in_packages = planned("pytest", &tests, Some(of_packages));
+    assert_eq!(
+        in_packages.commands,
+        [
+            "(cd packages/a && pytest tests/test_app.py::test_only_a tests/test_app.py::test_y)",
+            "(cd packages/b && pytest tests/test_app.py::test_only_b tests/test_app.py::test_y)",
+        ]
+    );
+    assert_eq!(
+        in_packages.tests,
+        [
+            "tests/test_app.py::test_only_a [a]",
+            "tests/test_app.py::test_only_b [b]",
+            "tests/test_app.py::test_y [a]",
+            "tests/test_app.py::test_y [b]",
+        ]
+    );
+    // Legs of one project, and folders of which nothing is known.
+    let here: IsFile = |path| path.starts_with("tests");
+    for is_file in [Some(here), None] {
+        assert_eq!(
+            planned("pytest", &tests, is_file).commands,
+            [
+                "pytest tests/test_app.py::test_only_a tests/test_app.py::test_y # a",
+                "pytest tests/test_app.py::test_only_b tests/test_app.py::test_y # b",
+            ]
+        );
+    }
+    // Two legs in one package.
+    let of_package: IsFile = |path| path == Path::new("p/test_app.py");
+    let legs = planned(
+        "pytest",
+        &[
+            ["p/one/junit.xml", "pytest", "test_app", "test_y", ""],
+            ["p/two/junit.xml", "pytest", "test_app", "test_y", ""],
+        ],
+        Some(of_package),
+    );
+    assert_eq!(
+        legs.commands,
+        [
+            "(cd p && pytest test_app.py::test_y) # one",
+            "(cd p && pytest test_app.py::test_y) # two",
+        ]
+    );
+}
+
+#[test]
+fn no_project_s_tests_are_selected_among_those_of_another() {
+    for (dialect, suite, class, name) in [
+        ("ctest", "Linux-c++", "", "only"),
+        ("rspec", "rspec", "spec.x_spec", "only"),
+        ("vitest", "src/x.test.ts", "src/x.test.ts", "only"),
+        ("robot", "Suites", "Suites.B", "Only"),
+    ] {
+        let (a, b) = (format!("{name} a"), format!("{name} b"));
+        let told = planned(
+            dialect,
+            &[
+                ["a/report.xml", suite, class, a.as_str(), ""],
+                ["b/report.xml", suite, class, b.as_str(), ""],
+            ],
+            None,
+        );
+        let [first, second] = told.commands.as_slice() else {
+            panic!("{dialect} {:?}", told.commands)
+        };
+        assert!(
+            first.ends_with(" # a") && second.ends_with(" # b"),
+            "{dialect}"
+        );
+    }
+}
+
+#[test]
+fn a_test_of_two_reports_in_one_folder_is_two_tests() {
+    let told = planned(
+        "vitest",
+        &[
+            ["r/chromium.xml", "x.test.ts", "x.test.ts", "pays", ""],
+            ["r/firefox.xml", "x.test.ts", "x.test.ts", "pays", ""],
+        ],
+        None,
+    );
+    assert_eq!(
+        told.tests,
+        [
+            "x.test.ts > pays [chromium.xml]",
+            "x.test.ts > pays [firefox.xml]"
+        ]
+    );
+    assert_eq!(told.commands.len(), 2);
+}
+
+#[test]
+fn reports_of_one_project_share_a_command() {
+    for folder in ["target/surefire-reports", "out"] {
+        let [a, b] = ["A", "B"].map(|class| format!("{folder}/TEST-shop.{class}.xml"));
+        let told = planned(
+            "surefire",
+            &[
+                [a.as_str(), "shop.A", "shop.A", "adds", ""],
+                [b.as_str(), "shop.B", "shop.B", "adds", ""],
+            ],
+            None,
+        );
+        assert_eq!(
+            told.commands,
+            ["mvn test '-Dtest=shop.A#adds,shop.B#adds' -Dsurefire.failIfNoSpecifiedTests=false"],
+            "{folder}"
+        );
+        assert_eq!(told.tests, ["shop.A#adds", "shop.B#adds"]);
+    }
+    // A command that names its module needs no other name.
+    let told = planned(
+        "surefire",
+        &[
+            [
+                "core/target/surefire-reports/TEST-shop.A.xml",
+                "shop.A",
+                "shop.A",
+                "adds",
+                "",
+            ],
+            [
+                "web/target/surefire-reports/TEST-shop.A.xml",
+                "shop.A",
+                "shop.A",
+                "adds",
+                "",
+            ],
+        ],
+        None,
+    );
+    assert_eq!(told.tests, ["shop.A#adds [core]", "shop.A#adds [web]"]);
+    assert_eq!(
+        told.commands,
+        ["core", "web"].map(|module| format!(
+            "mvn test -pl {module} -am '-Dtest=shop.A#adds' -Dsurefire.failIfNoSpecifiedTests=false"
+        ))
+    );
 }
 
 #[test]
@@ -63,7 +268,7 @@ fn every_framework_selects_a_test_as_its_file_shows() {
             let target = target_of(writer.unwrap(), case, failure);
             let line = target
                 .as_ref()
-                .map(|target| target.recipe.lines(&target.names).join("\n"));
+                .map(|target| target.recipe.lines(&target.names, 0).join("\n"));
             assert_eq!(line.unwrap_or_default(), *run, "{framework} {case:?}");
             let more = target.and_then(|target| target.also);
             assert_eq!(more.unwrap_or_default(), *also, "{framework} {case:?}");
@@ -110,7 +315,7 @@ fn comes_back(dialect: &str, told: [&str; 6]) {
     if target.recipe.raw.is_some() {
         meant.insert(0, "program".to_owned());
     }
-    let [line] = target.recipe.lines(&names).try_into().unwrap();
+    let [line] = target.recipe.lines(&names, 0).try_into().unwrap();
     assert_eq!(read_back(&line), meant, "{dialect} {told:?}");
 }
 

@@ -1,0 +1,148 @@
+//! Which tests a command may run together, where several reports were read.
+//!
+//! A command runs tests of one project, in its folder, and of a project nothing
+//! is known but where its reports lie: those of one folder are taken for reports
+//! of one project, unless a test stands in two of them. So are the legs of a
+//! matrix kept apart, too.
+
+use super::target::Target;
+use jelly_base::model::{ReportLabels, ReportSummary};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+/// Whether a path is a file where jelly runs.
+pub(super) type IsFile = fn(&Path) -> bool;
+
+/// A test to be run again.
+pub(super) struct RetriedTest<'f> {
+    pub(super) report: &'f str,
+    /// On one line.
+    pub(super) id: String,
+    /// How its framework selects it, where that is known.
+    pub(super) target: Option<Target>,
+}
+
+impl RetriedTest<'_> {
+    fn module(&self) -> Option<&str> {
+        self.target.as_ref()?.module.as_deref()
+    }
+}
+
+/// Where tests come from: a report, or the folder of several.
+pub(super) struct Origins<'r> {
+    /// By the path of a report, its origin, if there are others of its writer.
+    apart: HashMap<&'r str, &'r str>,
+    labels: ReportLabels<'r>,
+    /// Commands name several modules.
+    are_modules: bool,
+}
+
+impl<'r> Origins<'r> {
+    pub(super) fn new(reports: &'r [ReportSummary], tests: &[RetriedTest<'_>]) -> Self {
+        let counted = || reports.iter().filter(|report| report.same_as.is_none());
+        let mut in_folders: HashMap<&str, BTreeSet<&str>> = HashMap::new();
+        let mut of_dialects: HashMap<&str, BTreeSet<&str>> = HashMap::new();
+        for report in counted() {
+            let folder = folder_of(&report.path);
+            in_folders.entry(folder).or_default().insert(&report.path);
+            of_dialects
+                .entry(&report.dialect)
+                .or_default()
+                .insert(folder);
+        }
+        let repeated = repeated(reports, tests);
+        let origin = |report: &'r ReportSummary| -> &'r str {
+            let (path, folder) = (report.path.as_str(), folder_of(&report.path));
+            let is_alone = in_folders.get(folder).is_none_or(|all| all.len() < 2);
+            match is_alone || repeated.contains(path) {
+                true => path,
+                false => folder,
+            }
+        };
+        let is_apart = |report: &&ReportSummary| {
+            let folders = of_dialects.get(report.dialect.as_str());
+            folders.is_some_and(|folders| folders.len() > 1)
+                || repeated.contains(report.path.as_str())
+        };
+        let apart: HashMap<&str, &str> = counted()
+            .filter(is_apart)
+            .map(|report| (report.path.as_str(), origin(report)))
+            .collect();
+        let labels = match apart.is_empty() {
+            true => ReportLabels::default(),
+            false => {
+                let all: BTreeSet<&str> = counted().map(origin).collect();
+                ReportLabels::of_paths(&all.into_iter().collect::<Vec<_>>())
+            }
+        };
+        let modules: BTreeSet<&str> = tests.iter().filter_map(RetriedTest::module).collect();
+        Self {
+            apart,
+            labels,
+            are_modules: modules.len() > 1,
+        }
+    }
+
+    /// Whose commands the test shares with no others; nothing where the commands
+    /// name the project themselves, or there is but one.
+    pub(super) fn of(&self, test: &RetriedTest<'_>) -> Option<&'r str> {
+        match test.module() {
+            Some(_) => None,
+            None => self.apart.get(test.report).copied(),
+        }
+    }
+
+    /// What a list calls the origin of a test, where there are several.
+    pub(super) fn label<'o>(&'o self, test: &'o RetriedTest<'_>) -> Option<&'o str> {
+        match test.module() {
+            Some(module) => self.are_modules.then_some(module),
+            None => self.of(test).map(|origin| self.name(origin)),
+        }
+    }
+
+    /// An origin, as other outputs name reports.
+    pub(super) fn name<'o>(&'o self, origin: &'o str) -> &'o str {
+        let label = self.labels.of(origin).filter(|label| !label.is_empty());
+        label.unwrap_or(origin)
+    }
+}
+
+/// The innermost folder around the reports of an origin that has all of `files`.
+pub(super) fn home(origin: &str, files: &BTreeSet<String>, is_file: IsFile) -> Option<PathBuf> {
+    // A whole path is a file from wherever it is named.
+    if files.is_empty() || files.iter().any(|file| Path::new(file).is_absolute()) {
+        return None;
+    }
+    let has_all = |folder: &&Path| files.iter().all(|file| is_file(&folder.join(file)));
+    let mut folders = Path::new(origin).ancestors();
+    folders.find(has_all).map(Path::to_path_buf)
+}
+
+fn folder_of(path: &str) -> &str {
+    match path.rfind(['/', '\\']) {
+        Some(0) => "/",
+        Some(at) => &path[..at],
+        None => ".",
+    }
+}
+
+/// The reports of one writer and folder that have a test in common.
+fn repeated<'r>(reports: &'r [ReportSummary], tests: &[RetriedTest<'_>]) -> HashSet<&'r str> {
+    let known: HashMap<&str, &ReportSummary> = reports
+        .iter()
+        .map(|report| (report.path.as_str(), report))
+        .collect();
+    let mut firsts: HashMap<(&str, &str, &str), &'r str> = HashMap::new();
+    let mut repeated = HashSet::new();
+    for test in tests.iter().filter(|test| test.module().is_none()) {
+        if let Some(report) = known.get(test.report) {
+            let path = report.path.as_str();
+            let key = (folder_of(path), report.dialect.as_str(), test.id.as_str());
+            let first = *firsts.entry(key).or_insert(path);
+            if first != path {
+                repeated.extend([first, path]);
+            }
+        }
+    }
+    repeated
+}
