@@ -1,8 +1,9 @@
 //! What was typed → the reports that are meant: files, folders, globs, stdin,
 //! and the usual places where nothing was typed.
 
-use super::refusal::Refusal;
-use jelly_base::text::WordList;
+use super::refusal::{Refusal, complain};
+use jelly_base::text::{WordList, first_names};
+use jelly_triage::junit::no_report;
 use jelly_triage::survey::{Input, ReportSource};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -27,6 +28,7 @@ const USUAL: WordList = WordList(
      **/reports/*.xml **/junit/**/*.xml **/junit-results/**/*.xml **/junit_results/**/*.xml \
      **/junit-reports/**/*.xml **/junit-report/**/*.xml **/junit_reports/**/*.xml \
      **/junitreports/*.xml **/test_results/**/*.xml **/test_reports/**/*.xml **/testng-results.xml \
+     **/gotest.xml **/go-test.xml **/unit.xml **/go-test.json **/gotest.json \
      **/unittests.xml **/TestResult.xml **/TestResults.xml **/.vitest/*.xml **/newman/*.xml **/*.trx **/*.tap \
      **/ctrf/*.json **/*ctrf*.json",
 );
@@ -43,6 +45,8 @@ const ROOTS: [&str; 7] = [
     "<assemblies",
     "<TestRun",
 ];
+/// Files of which a note says that they are no reports.
+const NOTED: usize = 5;
 /// Folders inside each other that are entered.
 const DEEPEST: usize = 64;
 /// Reports of one call.
@@ -87,6 +91,7 @@ pub fn find(arguments: &[String]) -> Result<Vec<ReportSource>, FindError> {
         let path = Path::new(argument);
         if path.is_dir() {
             if found.folder(path)? == 0 {
+                found.tell_left_out();
                 return Err(FindError::NoneInFolder {
                     path: path.to_owned(),
                 });
@@ -124,8 +129,8 @@ pub fn find_usual() -> Vec<ReportSource> {
             Some(_) | None => path.clone(),
         };
         let is_usual = |pattern: &glob::Pattern| pattern.matches_path_with(&unpacked, options);
-        if usual.iter().any(is_usual) && looks_like_report(&path) {
-            found.file(&path);
+        if usual.iter().any(is_usual) {
+            found.unnamed(&path);
         }
     }
     found.sorted()
@@ -135,6 +140,8 @@ pub fn find_usual() -> Vec<ReportSource> {
 struct FoundReports {
     sources: Vec<ReportSource>,
     seen: BTreeSet<PathBuf>,
+    /// What has the name of a report, or parts of one, and is none.
+    left_out: Vec<String>,
 }
 
 impl FoundReports {
@@ -150,14 +157,38 @@ impl FoundReports {
         }
     }
 
+    /// A file that nobody named: taken if it is a report. Whether it is one.
+    fn unnamed(&mut self, path: &Path) -> bool {
+        match look(path) {
+            Look::Report => {
+                self.file(path);
+                true
+            }
+            Look::Mistaken(what) => {
+                self.left_out.push(format!("{} ({what})", path.display()));
+                false
+            }
+            Look::Other => false,
+        }
+    }
+
+    /// Says what was not taken for a report although it is called like one.
+    fn tell_left_out(&self) {
+        if !self.left_out.is_empty() {
+            let names = first_names(&self.left_out, self.left_out.len(), NOTED);
+            complain(&format!(
+                "note: left out, since it holds no test results: {names}"
+            ));
+        }
+    }
+
     /// How many reports lie in the folder, those included that are taken
     /// already.
     fn folder(&mut self, folder: &Path) -> Result<usize, FindError> {
         let mut count = 0;
         for path in files_below(folder) {
-            if looks_like_report(&path) {
+            if self.unnamed(&path) {
                 count += 1;
-                self.file(&path);
             }
             if self.sources.len() > MOST {
                 return Err(FindError::TooMany);
@@ -198,6 +229,7 @@ impl FoundReports {
     }
 
     fn sorted(mut self) -> Vec<ReportSource> {
+        self.tell_left_out();
         self.sources.sort_by(|a, b| a.name.cmp(&b.name));
         self.sources
     }
@@ -238,36 +270,62 @@ pub(super) fn files_below(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Whether a file that nobody named is a report: by how it begins, or by its
-/// name, since an empty report is one too.
-fn looks_like_report(path: &Path) -> bool {
+/// What a file is that nobody named.
+enum Look {
+    Report,
+    /// It is called like a report, or has parts like one, and is what is said here.
+    Mistaken(&'static str),
+    Other,
+}
+
+/// Looks at a file that nobody named: by how it begins, or by its name, since an
+/// empty report is one too.
+fn look(path: &Path) -> Look {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let name = name.to_ascii_lowercase();
-    if name.ends_with(".trx") || name.ends_with(".tap") {
-        return true;
+    let head = || head_of(path).unwrap_or_default();
+    if name.ends_with(".trx") {
+        return Look::Report;
+    }
+    if name.ends_with(".tap") {
+        return no_report(&head()).map_or(Look::Report, Look::Mistaken);
     }
     if name.ends_with(".json") {
-        return head_of(path).is_some_and(|head| is_json_report(&head));
+        return match is_json_report(&String::from_utf8_lossy(&head())) {
+            true => Look::Report,
+            false => Look::Other,
+        };
     }
     let Some(stem) = name
         .strip_suffix(".xml")
         .or_else(|| name.strip_suffix(".xml.gz"))
         .or_else(|| name.strip_suffix(".junit"))
     else {
-        return false;
+        return Look::Other;
     };
-    if stem.starts_with("test-") || stem.contains("junit") {
-        return true;
+    let head = head();
+    let text = String::from_utf8_lossy(&head);
+    let is_called_so = stem.starts_with("test-") || stem.contains("junit");
+    if !is_called_so && !ROOTS.iter().any(|root| text.contains(root)) {
+        return Look::Other;
     }
-    head_of(path).is_some_and(|head| ROOTS.iter().any(|root| head.contains(root)))
+    // What a runner said in place of its report tells that there is none.
+    let is_xml = text
+        .trim_start_matches('\u{feff}')
+        .trim_start()
+        .starts_with('<');
+    match no_report(&head).filter(|_| is_xml) {
+        Some(what) => Look::Mistaken(what),
+        None => Look::Report,
+    }
 }
 
 /// How a file begins; nothing where it can't be read.
-fn head_of(path: &Path) -> Option<String> {
+fn head_of(path: &Path) -> Option<Vec<u8>> {
     let mut head = Vec::new();
     let file = File::open(path).ok()?;
     file.take(SNIFFED).read_to_end(&mut head).ok()?;
-    Some(String::from_utf8_lossy(&head).into_owned())
+    Some(head)
 }
 
 /// Whether JSON is of CTRF, or of `go test -json`. Folders are full of other

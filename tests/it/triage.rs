@@ -408,6 +408,9 @@ fn reports_are_found_under_the_names_that_projects_give_them() {
         "test-output/junitreports/cart.xml",
         "test_results/cart.xml",
         "unittests.xml",
+        "gotest.xml",
+        "unit.xml",
+        "go-test.json",
     ] {
         let project = Project::empty();
         if let Some((folder, _)) = place.rsplit_once('/') {
@@ -501,6 +504,35 @@ fn in_a_folder_reports_of_every_format_are_found_and_nothing_else() {
     // The empty one is a report that was not written.
     assert_eq!(code, Some(2));
     assert_eq!(found["health"]["passed"], 8);
+}
+
+/// Every call without arguments was exit code 2 in a project of PHPUnit.
+#[test]
+fn what_only_has_the_name_of_a_report_is_left_out_and_told() {
+    let project = Project::empty();
+    project.write("junit.xml", report(PASS));
+    for (name, text) in [
+        (
+            "phpunit.xml",
+            "<?xml version='1.0'?>\n<!-- <testsuite> -->\n<phpunit><testsuites><testsuite \
+             name='unit'><directory>tests</directory></testsuite></testsuites></phpunit>",
+        ),
+        ("TEST-data.xml", "<orders><order/></orders>"),
+        ("notes.tap", "what we said at the tap\n"),
+    ] {
+        project.write(name, text);
+        for args in [&[][..], &["."]] {
+            let ended = triage(&project, args);
+            assert_eq!(ended.code, Some(0), "{name}: {}", ended.stdout);
+            let left_out = ended.stderr.lines().find(|line| line.contains("left out"));
+            assert!(left_out.unwrap().contains(name), "{}", ended.stderr);
+        }
+        // Whoever names it means it.
+        assert_eq!(triage(&project, &[name]).code, Some(2), "{name}");
+    }
+    // The report of a run that crashed.
+    project.write("TEST-crashed.xml", "Segmentation fault\n");
+    assert_eq!(triage(&project, &[]).code, Some(2));
 }
 
 #[test]

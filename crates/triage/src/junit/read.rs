@@ -3,8 +3,10 @@
 use super::attributes::Tag;
 use super::case::CaseSink;
 use super::ctrf;
+use super::elements::Node;
 use super::encoding::SNIFFED;
 use super::escape;
+use super::form::{self, Form};
 use super::limits::ReaderLimits;
 use super::lines;
 use super::machine::Machine;
@@ -121,6 +123,49 @@ fn kind_of(head: &[u8]) -> FileKind {
         return FileKind::Other("it is a coverage report (LCOV), and no test report: leave it out");
     }
     FileKind::Xml
+}
+
+/// What a file is that begins like this, if it is no test report; nothing where it
+/// may be one, as an empty file may. For those that nobody named.
+#[must_use]
+pub fn no_report(head: &[u8]) -> Option<&'static str> {
+    const NONE: &str = "no test report";
+    // Packed, or in an encoding of which more has to be read.
+    if head.starts_with(&[0x1f, 0x8b]) || head.contains(&0) {
+        return None;
+    }
+    match kind_of(head) {
+        FileKind::Tap | FileKind::GoTest | FileKind::Ctrf => return None,
+        FileKind::Other(_) => return Some(NONE),
+        FileKind::Xml => {}
+    }
+    let text = String::from_utf8_lossy(head);
+    let Some(root) = root_of(&text) else {
+        let words = text.trim_start_matches('\u{feff}').trim();
+        return (!words.is_empty() && !words.contains('<')).then_some(NONE);
+    };
+    let is_of_tests = Form::of_root(&root).is_some()
+        || matches!(Node::named(&root), Node::Suites | Node::Suite | Node::Case);
+    match form::other(&root) {
+        _ if is_of_tests => None,
+        Some((what, _)) => Some(what),
+        // The reader says what is wrong with cases in a root of its own.
+        None => (!text.contains("<testcase")).then_some(NONE),
+    }
+}
+
+/// The name of the root element, where it stands there.
+fn root_of(head: &str) -> Option<String> {
+    let mut reader = Reader::from_str(head);
+    loop {
+        match reader.read_event().ok()? {
+            Event::Start(root) | Event::Empty(root) => {
+                return Some(root.local_name().into_inner().to_owned());
+            }
+            Event::Eof => return None,
+            _ => {}
+        }
+    }
 }
 
 /// Whether a text is TAP, be it behind lines of a log: these may say `ok`, so
