@@ -146,6 +146,8 @@ pub(super) fn go_test(source: &mut BoundedSource<'_>, machine: &mut Machine<'_>)
     // Packages of which tests were told, and not yet how they ended, with the
     // tests that run.
     let mut unended: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    // What panicked in a test that is told to have failed, by package.
+    let mut panics: HashMap<String, String> = HashMap::new();
     // Lines that are no events: what the compiler said, mostly.
     let mut said = String::new();
     let limits = machine.limits;
@@ -191,8 +193,9 @@ pub(super) fn go_test(source: &mut BoundedSource<'_>, machine: &mut Machine<'_>)
             if outcome == CaseOutcome::Failed
                 && let Some(tests) = unended.remove(&package)
             {
-                *failed.entry(package.clone()).or_default() += tests.len() as u64;
-                ended_with(machine, &package, &tests, &output, &mut running);
+                let panic = panics.get(&package).map_or(&*output, String::as_str);
+                let ended = ended_with(machine, &package, &tests, panic, &mut running);
+                *failed.entry(package.clone()).or_default() += ended;
             }
             if unended.get(&package).is_some_and(BTreeSet::is_empty) {
                 unended.remove(&package);
@@ -210,6 +213,9 @@ pub(super) fn go_test(source: &mut BoundedSource<'_>, machine: &mut Machine<'_>)
         let failure = (outcome == CaseOutcome::Failed).then(|| {
             *failed.entry(package.clone()).or_default() += 1;
             let output = output.trim_end();
+            if output.contains(PANIC) {
+                panics.insert(package.clone(), output.to_owned());
+            }
             Failure {
                 element: Some("failure".to_owned()),
                 text: (!output.is_empty()).then(|| output.to_owned()),
@@ -246,44 +252,81 @@ pub(super) fn go_test(source: &mut BoundedSource<'_>, machine: &mut Machine<'_>)
     Ok(())
 }
 
+/// How Go tells that it ends a program.
+const PANIC: &str = "panic: ";
+
 /// The tests that ran when their package failed: its time was up, or something
-/// panicked or called `os.Exit`. What that wrote stands under one of them, or
-/// under the package.
+/// panicked or called `os.Exit`. What that wrote stands under one of them, under
+/// one that is told to have failed, or under the package, as `output`. Answers how
+/// many failed.
 fn ended_with(
     machine: &mut Machine<'_>,
     package: &str,
     tests: &BTreeSet<String>,
     output: &str,
     running: &mut Running,
-) {
-    let told: Vec<(&String, String)> = tests
+) -> u64 {
+    let mut told: Vec<(&String, String)> = tests
         .iter()
         .map(|test| (test, running.take_of(package, test)))
         .collect();
+    // The test under which it stands began last, and is looked at first.
+    told.sort_by_key(|(_, said)| !said.contains(PANIC));
     let panic = told
         .iter()
         .map(|(_, said)| said.as_str())
-        .find(|said| said.contains("panic: "))
+        .find(|said| said.contains(PANIC))
         .unwrap_or(output)
         .trim_end()
         .to_owned();
+    let ran = running_at_timeout(&panic);
+    let (mut failed, mut untold) = (0, 0_u64);
     for (test, said) in told {
-        let own = said.trim_end();
-        let text = if own.contains("panic: ") || panic.is_empty() {
-            own
+        let did_run = ran.as_ref().is_none_or(|ran| ran.contains(test.as_str()));
+        let failure = did_run.then(|| {
+            let own = said.trim_end();
+            let text = if own.contains(PANIC) || panic.is_empty() {
+                own
+            } else {
+                &panic
+            };
+            Failure {
+                element: Some("failure".to_owned()),
+                text: (!text.is_empty()).then(|| text.to_owned()),
+                ..Failure::default()
+            }
+        });
+        let outcome = if did_run {
+            failed += 1;
+            CaseOutcome::Failed
         } else {
-            &panic
-        };
-        let failure = Failure {
-            element: Some("failure".to_owned()),
-            text: (!text.is_empty()).then(|| text.to_owned()),
-            ..Failure::default()
+            untold += 1;
+            CaseOutcome::Skipped
         };
         suite(machine, package, |machine| {
-            let names = [package, test.as_str()];
-            give(machine, names, None, CaseOutcome::Failed, Some(failure));
+            give(machine, [package, test.as_str()], None, outcome, failure);
         });
     }
+    if untold > 0 {
+        machine.warn(&format!(
+            "{} of {package} that did not run when the time was up, and of which no result is \
+             told, counted as skipped",
+            plural(untold, "test")
+        ));
+    }
+    failed
+}
+
+/// The tests that ran when the time was up, as Go names them since 1.20:
+/// `\tTestA/b (2s)`, a line each. Those that wait or have ended are not among them.
+fn running_at_timeout(panic: &str) -> Option<BTreeSet<&str>> {
+    let (_, behind) = panic.split_once("panic: test timed out after ")?;
+    let (_, list) = behind.split_once("\nrunning tests:\n")?;
+    let ran: BTreeSet<&str> = list
+        .lines()
+        .map_while(|line| Some(line.strip_prefix('\t')?.rsplit_once(" (")?.0))
+        .collect();
+    (!ran.is_empty()).then_some(ran)
 }
 
 /// The package of `FAIL<tab>package [build failed]`, which older versions

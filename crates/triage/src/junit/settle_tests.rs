@@ -267,6 +267,55 @@ fn what_ran_when_its_package_failed_failed_too() {
         let said = case.failures[0].text.as_deref().unwrap_or_default();
         assert!(said.contains(panic), "{said}");
     }
+    // It stands under the one that began last.
+    assert_eq!(cases[0].name, "A/b");
+}
+
+/// The events of a test whose package ran out of time, with what it lists as
+/// running, below the events of one.
+fn timed_out(run: &[&str], teller: &str, listed: &[&str], is_told: bool) -> String {
+    let event = |action: &str, test: &str| {
+        format!("{{\"Action\":\"{action}\",\"Package\":\"p\",\"Test\":\"{test}\"}}\n")
+    };
+    let said = |line: &str| {
+        format!(
+            "{{\"Action\":\"output\",\"Package\":\"p\",\"Test\":\"{teller}\",\"Output\":\"{line}\\n\"}}\n"
+        )
+    };
+    let mut text: String = run.iter().map(|test| event("run", test)).collect();
+    text += &said("panic: test timed out after 1s");
+    text += &said("running tests:");
+    for test in listed {
+        text += &said(&format!("\\t{test} (1s)"));
+    }
+    text += &said("");
+    if is_told {
+        text += &event("fail", teller);
+    }
+    text + "{\"Action\":\"fail\",\"Package\":\"p\",\"Elapsed\":1.0}\n"
+}
+
+#[test]
+fn only_what_go_lists_as_running_failed_of_the_time() {
+    let text = timed_out(&["A", "A/ok", "A/sub"], "A/sub", &["A", "A/sub"], false);
+    let (summary, cases) = read_all(&text);
+    assert_eq!(totals(&summary), [0, 2, 0, 1, 0, 0]);
+    let skipped = cases
+        .iter()
+        .find(|case| case.outcome == CaseOutcome::Skipped);
+    assert_eq!(skipped.unwrap().name, "A/ok");
+    assert!(summary.warnings[0].contains("1 test of p"), "{summary:?}");
+}
+
+#[test]
+fn a_test_that_is_told_to_have_failed_tells_why_the_others_did() {
+    let text = timed_out(&["A", "B", "B/sub"], "A", &["A", "B", "B/sub"], true);
+    let (summary, cases) = read_all(&text);
+    assert_eq!(totals(&summary), [0, 3, 0, 0, 0, 0]);
+    for case in &cases {
+        let said = case.failures[0].text.as_deref().unwrap_or_default();
+        assert!(said.starts_with("panic: test timed out after 1s"), "{said}");
+    }
 }
 
 #[test]
