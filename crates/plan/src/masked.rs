@@ -18,8 +18,8 @@ use super::syntax::{self, Data, Node, Style};
 use super::template::{Part, Template};
 use indexmap::IndexMap;
 use jelly_base::text::redact::{
-    Found, Redactor, looks_secret, secrets_in_argv, secrets_in_header, secrets_in_text,
-    secrets_in_variable,
+    Found, Redactor, looks_secret, secrets_in_args, secrets_in_argv, secrets_in_header,
+    secrets_in_line, secrets_in_text, secrets_in_variable, takes_line,
 };
 use serde_json::Value;
 use std::borrow::Cow;
@@ -32,6 +32,8 @@ const MARK: &str = "# masked by jelly: ";
 const HIDDEN: &str = "<masked>";
 /// The map whose values are hidden whatever they are.
 const HEADERS: &str = "headers";
+/// A list of it begins with the program, and a text may be a whole line.
+const COMMAND: &str = "command";
 /// Its values are paths into answers, under names of the plan's own.
 const CAPTURE: &str = "capture";
 /// What a server's `auth` says in a word is no secret.
@@ -238,13 +240,20 @@ impl<'t> Search<'t> {
                     .iter()
                     .map(|item| item.as_str().unwrap_or(""))
                     .collect();
-                let found = secrets_in_argv(&words);
+                let found = match name == COMMAND {
+                    true => secrets_in_argv(&words),
+                    false => secrets_in_args(&words),
+                };
                 self.learn(&found);
                 for found in found {
                     self.hide(&items[found.word], found.value);
                 }
-                for item in items {
+                let mut before = "";
+                for (item, word) in items.iter().zip(words) {
+                    let is_line = takes_line(before) && !looks_secret(name);
+                    let name = if is_line { COMMAND } else { name };
                     self.node(item, name, depth + 1, all);
+                    before = word;
                 }
             }
             Data::String(value) => self.scalar(node, value, name, all),
@@ -263,6 +272,7 @@ impl<'t> Search<'t> {
         }
         let found = match all {
             true => secrets_in_header(name, value),
+            false if name == COMMAND => secrets_in_line(value),
             false => secrets_in_variable(name, value),
         };
         self.learn(&found);

@@ -65,6 +65,22 @@ fn all_of_headers_and_what_looks_secret_is_left_out_however_it_is_written() {
 }
 
 #[test]
+fn in_a_command_line_the_value_of_a_variable_ends_at_the_first_blank() {
+    for line in [
+        "command: API_KEY=hunter2value99 node /srv/index.js",
+        "command: [API_KEY=hunter2value99 node /srv/index.js]",
+        "command: sh, args: [-c, API_KEY=hunter2value99 node /srv/index.js]",
+        "command: sh, args: [-lc, \"API_KEY='hunter2 value' node /srv/index.js\"]",
+    ] {
+        let shown = shown("p.yaml", &format!("servers: {{ a: {{ {line} }} }}\n"));
+        assert!(!shown.contains("hunter2"), "{shown}");
+        assert!(shown.contains(" node /srv/index.js"), "{shown}");
+    }
+    let whole = "servers: { a: { command: x, args: ['PASSWORD=hunter2 of words'] } }\n";
+    assert!(!shown("p.yaml", whole).contains("words"));
+}
+
+#[test]
 fn commands_in_a_text_that_is_no_document_hide_what_they_hold() {
     for text in [
         "env:\n  - API_TOKEN=hunter2value99\nname: [\n",

@@ -3,7 +3,8 @@
 
 use super::entry::{Entry, Reached, Spot};
 use jelly_base::text::redact::{
-    Found, secrets_in_argv, secrets_in_header, secrets_in_text, secrets_in_variable,
+    Found, secrets_in_args, secrets_in_header, secrets_in_line, secrets_in_text,
+    secrets_in_variable,
 };
 
 /// Shorter values would hide words of a report that are nobody's secret.
@@ -39,11 +40,11 @@ pub(super) fn in_entry(entry: &Entry) -> Vec<Secret<'_>> {
                 located(secrets_in_variable(name, &spot.text), move |_| spot)
             });
             // Some write the whole line there.
-            let in_command = located(secrets_in_text(&command.text), move |_| command);
+            let in_command = located(secrets_in_line(&command.text), move |_| command);
             // What follows says which variable has the value of a header.
             let names_variable =
                 |word: usize| word > 0 && args[word - 1].text == HEADER_VARIABLE_FLAG;
-            let mut in_args = secrets_in_argv(args);
+            let mut in_args = secrets_in_args(args);
             in_args.retain(|found| !names_variable(found.word));
             let in_args = located(in_args, |word| &args[word]);
             in_env.chain(in_command).chain(in_args).collect()
@@ -99,7 +100,10 @@ mod tests {
             "c": {"command": "x", "args": ["--header=Authorization: Bearer hunter2c"]},
             "d": {"command": "x", "args": ["https://h/sse?x=1&api_key=hunter2d"]},
             "e": {"command": "x", "args": ["--accessToken", "hunter2e", "--key", "hunter2f"]},
-            "f": {"url": "http://u:hunter2g@h/?sig=hunter2h", "headers": {"X-Auth": "hunter2i"}}
+            "f": {"url": "http://u:hunter2g@h/?sig=hunter2h", "headers": {"X-Auth": "hunter2i"}},
+            "g": {"command": "API_KEY=hunter2j node /srv/app/index.js --x"},
+            "h": {"command": "sh", "args": ["-c", "PASSWORD='hunter2k of words' python3 /srv/a.py"]},
+            "i": {"command": "x", "env": {"PASSPHRASE": "hunter2l of words"}}
         }"#,
         );
         assert_eq!(
@@ -113,7 +117,10 @@ mod tests {
                 "key=hunter2f",
                 "X-Auth=hunter2i",
                 "the URL's password=hunter2g",
-                "sig=hunter2h"
+                "sig=hunter2h",
+                "API_KEY=hunter2j",
+                "PASSWORD=hunter2k of words",
+                "PASSPHRASE=hunter2l of words"
             ]
         );
     }

@@ -24,8 +24,8 @@ pub use members::mask_json;
 pub use names::{holds_secret, is_password, looks_secret, may_be_secret};
 pub use places::{
     AN_ARGUMENT, Found, MARK, URL_PASSWORD, argv_with_blanks, blank_for, first_blank,
-    secrets_in_argv, secrets_in_header, secrets_in_text, secrets_in_variable, show_argv, show_url,
-    show_value,
+    secrets_in_args, secrets_in_argv, secrets_in_header, secrets_in_line, secrets_in_text,
+    secrets_in_variable, show_argv, show_url, show_value, takes_line,
 };
 pub use prose::{is_telling, mask_quoted, mask_text, secrets_in_prose, show_text};
 pub use redactor::{Redactor, StreamRedactor};

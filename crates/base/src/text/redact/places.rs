@@ -41,6 +41,8 @@ pub const MARK: &str = "[secret]";
 const BLANK: &str = "<value of ";
 /// Names before one value, as in `--env=NAME=value`; more are no names.
 const MAX_NAMES: usize = 8;
+/// Lines within the quotes of lines that are read.
+const MAX_LINES: u8 = 3;
 /// Before the value of an `Authorization`.
 pub(super) const SCHEMES: &[&str] = &["bearer", "basic", "token", "digest", "apikey", "api-key"];
 
@@ -76,16 +78,33 @@ fn is_key(user: &str) -> bool {
         && user.bytes().any(|byte| byte.is_ascii_alphabetic())
 }
 
-/// What is secret in the words of a command: behind flags, in variables and
-/// headers, in URLs, or by its form.
+/// What is secret in the words of a command, the first of which is its program: behind
+/// flags, in variables and headers, in URLs, or by its form.
 #[must_use]
 pub fn secrets_in_argv<S: AsRef<str>>(argv: &[S]) -> Vec<Found<'_>> {
+    // Some write the whole line there.
+    in_words(argv, true)
+}
+
+/// The same of its arguments alone.
+#[must_use]
+pub fn secrets_in_args<S: AsRef<str>>(args: &[S]) -> Vec<Found<'_>> {
+    in_words(args, false)
+}
+
+fn in_words<S: AsRef<str>>(argv: &[S], has_program: bool) -> Vec<Found<'_>> {
     let mut found = Vec::new();
-    let words = argv.iter().enumerate();
-    scan_words(
-        words.map(|(n, word)| Scan::whole(word.as_ref(), n)),
-        &mut found,
-    );
+    let mut is_line = has_program;
+    let words = argv.iter().enumerate().map(|(n, word)| {
+        let word = word.as_ref();
+        let scan = Scan {
+            is_line,
+            ..Scan::whole(word, n)
+        };
+        is_line = takes_line(word);
+        scan
+    });
+    scan_words(words, &mut found);
     // A word may be a program, or a line of a shell with words of its own.
     for (n, word) in argv.iter().enumerate() {
         for one in secrets_in_word(word.as_ref(), n) {
@@ -113,6 +132,18 @@ pub(super) fn secrets_in_urls(text: &str, word: usize) -> Vec<Found<'_>> {
 pub fn secrets_in_text(text: &str) -> Vec<Found<'_>> {
     let mut found = Vec::new();
     Scan::whole(text, 0).look(&mut found);
+    found
+}
+
+/// What is secret in a program as it is written, which may be a whole command line.
+#[must_use]
+pub fn secrets_in_line(text: &str) -> Vec<Found<'_>> {
+    let mut found = Vec::new();
+    let scan = Scan {
+        is_line: true,
+        ..Scan::whole(text, 0)
+    };
+    scan.look(&mut found);
     found
 }
 
@@ -270,8 +301,10 @@ struct Scan<'a> {
     whole: &'a str,
     word: usize,
     at: Range<usize>,
-    /// Whether it is a part of a text that holds several words.
-    inner: bool,
+    /// In how many lines, one in the quotes of the other, it stands.
+    depth: u8,
+    /// Whether a shell, or whoever is to read it as one does, splits it.
+    is_line: bool,
 }
 
 impl<'a> Scan<'a> {
@@ -280,7 +313,8 @@ impl<'a> Scan<'a> {
             whole,
             word,
             at: 0..whole.len(),
-            inner: false,
+            depth: 0,
+            is_line: false,
         }
     }
 
@@ -308,6 +342,11 @@ impl<'a> Scan<'a> {
         let begins = text.len() - text.trim_start_matches(around).len();
         let ends = text.trim_end_matches(around).len();
         let bare = self.part(begins, ends.max(begins));
+        let quoted = bare.text().strip_prefix('\'');
+        let bare = match quoted.and_then(|text| text.strip_suffix('\'')) {
+            Some(inside) => bare.part(1, 1 + inside.len()),
+            None => bare,
+        };
         match bare.text().split_once(' ') {
             Some((scheme, rest)) if SCHEMES.contains(&scheme.to_ascii_lowercase().as_str()) => {
                 bare.end(rest)
@@ -333,6 +372,10 @@ impl<'a> Scan<'a> {
 
     /// Looks for secrets in a word.
     fn look(&self, found: &mut Vec<Found<'a>>) {
+        // In a line, the value of a variable ends at the first blank.
+        if self.is_line && sets_variable(self.text()) {
+            return scan_words(self.words().into_iter(), found);
+        }
         let mut rest = self.clone();
         for _ in 0..MAX_NAMES {
             let Some((name, value)) = assignment(rest.text()) else {
@@ -356,7 +399,7 @@ impl<'a> Scan<'a> {
         {
             rest.end(value).header(name, found);
         } else if !rest.members(found) {
-            if !self.inner && is_line(text) {
+            if self.depth < MAX_LINES && is_line(text) {
                 scan_words(rest.words().into_iter(), found);
             } else {
                 rest.urls(found);
@@ -375,24 +418,33 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// The words of a line.
+    /// The words of a line; what quotes hold is in one of them.
     fn words(&self) -> Vec<Self> {
         let mut words = Vec::new();
-        let mut begin = 0;
         let text = self.text();
-        let borders = text
-            .char_indices()
-            .filter(|(_, c)| c.is_whitespace() || *c == ';')
-            .map(|(at, c)| (at, at + c.len_utf8()));
-        for (end, next) in borders.chain([(text.len(), text.len())]) {
-            if begin < end {
-                let part = self.part(begin, end).bare();
-                words.push(Self {
-                    inner: true,
-                    ..part
-                });
+        let (mut begin, mut quote, mut before) = (0, None, None);
+        let ends = text.char_indices().chain([(text.len(), ' ')]);
+        for (at, c) in ends {
+            let opens = || {
+                let begins = |c: char| c.is_whitespace() || matches!(c, ';' | '=' | ':');
+                let is_begin = matches!(c, '"' | '\'') && before.is_none_or(begins);
+                is_begin && text[at + 1..].contains(c)
+            };
+            if quote == Some(c) {
+                quote = None;
+            } else if quote.is_none() && opens() {
+                quote = Some(c);
+            } else if quote.is_none() && (c.is_whitespace() || c == ';') {
+                if begin < at {
+                    words.push(Self {
+                        depth: self.depth + 1,
+                        is_line: false,
+                        ..self.part(begin, at).bare()
+                    });
+                }
+                begin = at + c.len_utf8();
             }
-            begin = next;
+            before = Some(c);
         }
         words
     }
@@ -579,6 +631,23 @@ fn is_header(name: &str, value: &str) -> bool {
             || folded.ends_with("authorization")
             || folded == "cookie"
             || folded.starts_with("x-"))
+}
+
+/// Whether a text begins as a shell sets a variable for the command behind it.
+fn sets_variable(text: &str) -> bool {
+    let is_one = assignment(text).is_some() && !text.starts_with('-');
+    is_one && text.contains(char::is_whitespace)
+}
+
+/// Whether the word behind this flag is a line of a shell: `-c`, `-lc`.
+#[must_use]
+pub fn takes_line(flag: &str) -> bool {
+    const LETTERS: usize = 5;
+    flag.strip_prefix('-').is_some_and(|letters| {
+        letters.len() <= LETTERS
+            && letters.ends_with('c')
+            && letters.bytes().all(|byte| byte.is_ascii_lowercase())
+    })
 }
 
 /// Whether a text is a command line or a list of settings, and no program: a

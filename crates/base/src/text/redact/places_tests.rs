@@ -128,6 +128,44 @@ fn a_secret_is_masked_wherever_people_put_it() {
 }
 
 #[test]
+fn in_a_line_the_value_of_a_variable_ends_at_the_first_blank() {
+    let lines: [(&[&str], &[&str]); 6] = [
+        (
+            &["API_KEY=abcdefgh node /srv/app/index.js"],
+            &["API_KEY=[secret] node /srv/app/index.js"],
+        ),
+        (
+            &["sh", "-c", "A_TOKEN=abcdefgh B_SECRET='a b c' srv (/x/y)"],
+            &[
+                "sh",
+                "-c",
+                "A_TOKEN=[secret] B_SECRET='[secret]' srv (/x/y)",
+            ],
+        ),
+        (
+            &["sh", "-c", "exec srv --password 'open sesame' /x/y"],
+            &["sh", "-c", "exec srv --password '[secret]' /x/y"],
+        ),
+        (
+            &["bash", "-lc", "A_TOKEN=1 sh -c 'srv --token abcdefgh /x/y'"],
+            &["bash", "-lc", "A_TOKEN=1 sh -c 'srv --token [secret] /x/y'"],
+        ),
+        (
+            &["docker", "run", "-e", "PASSWORD=a b c", "img:1"],
+            &["docker", "run", "-e", "PASSWORD=[secret]", "img:1"],
+        ),
+        (
+            &["=\"a b\" c", "sh", "-c", "x=\"=\"a b\" c"],
+            &["=\"a b\" c", "sh", "-c", "x=\"=\"a b\" c"],
+        ),
+    ];
+    for (argv, masked) in lines {
+        assert_eq!(shown(argv), masked);
+    }
+    assert_eq!(show_value("PASSPHRASE", "a b c"), "[secret]");
+}
+
+#[test]
 fn what_is_no_secret_is_shown() {
     for argv in [
         &[
