@@ -327,6 +327,26 @@ fn small_slips_are_told_with_what_to_write() {
 }
 
 #[test]
+fn a_library_of_the_system_is_no_package_of_npm() {
+    let project = Project::empty();
+    for text in [
+        "ImportError: libGL.so.1: cannot open shared object file: No such file or directory",
+        "Error loading shared library libssl.so.1.1: No such file or directory (needed by /x.so)",
+        "dyld[7]: Library not loaded: /opt/homebrew/lib/libssl.1.1.dylib",
+    ] {
+        let (told, fixes) = examined(&project, &says(&project, "python3", text));
+        let rule = &told["diagnosis"]["rule"];
+        assert_eq!(rule, "node/shared-library", "{told:#}");
+        assert!(!fixes.iter().any(|fix| fix.contains("npm")), "{fixes:?}");
+        let first = fixes.first().map(String::as_str).unwrap_or_default();
+        assert!(
+            first.starts_with("Install the package of the system"),
+            "{fixes:?}"
+        );
+    }
+}
+
+#[test]
 fn a_tool_that_clients_refuse_is_not_healthy_and_a_message_in_pieces_is_no_noise() {
     let project = Project::empty();
     let answers = r#"

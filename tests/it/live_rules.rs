@@ -184,6 +184,10 @@ const EXCUSED: &[(&str, &str)] = &[
         "a run says what is not there: the command, its folder or its interpreter",
     ),
     (
+        "process/loader-missing",
+        "it takes a program of this machine; the tests of `process` have one",
+    ),
+    (
         "process/arguments-too-long",
         "a plan with an argument of 128 KiB would be read by nobody",
     ),

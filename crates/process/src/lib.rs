@@ -14,6 +14,7 @@
 //! for each other, and [`replace_locked`] for what they write there.
 
 mod drain;
+mod elf;
 mod exit;
 mod lock;
 mod lookup;

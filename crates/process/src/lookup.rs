@@ -4,6 +4,7 @@
 //! missing interpreter alike; a person needs to know which.
 
 use super::CommandSpec;
+use super::elf::loader_of;
 use jelly_base::model::SpawnError;
 use rustix::fs::{Access, access};
 use std::collections::HashMap;
@@ -197,7 +198,12 @@ fn missing_interpreter(script: &Path) -> String {
             interpreter.trim_end_matches('\r')
         ),
         Some(interpreter) => format!("its interpreter '{interpreter}' does not exist"),
-        None => "the loader that the program asks for does not exist".to_owned(),
+        None => match loader_of(script) {
+            Some(loader) => {
+                format!("the loader '{loader}' that the program asks for does not exist")
+            }
+            None => "the loader that the program asks for does not exist".to_owned(),
+        },
     }
 }
 

@@ -169,6 +169,20 @@ async fn a_script_whose_interpreter_is_missing_is_not_taken_for_missing_itself()
     assert!(text_of(&error).contains("Windows line ends"), "{error:?}");
 }
 
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+#[tokio::test]
+async fn a_program_whose_loader_is_missing_says_which_one_it_asks_for() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = script(folder.path(), "a", "", 0o755);
+    std::fs::write(&path, super::elf::tests::program("/no/such/ld.so.1")).expect("a program");
+    let error = refused(&command(&[&path])).await;
+    assert_eq!(error.name.as_deref(), Some("ENOENT"));
+    assert!(
+        text_of(&error).contains("the loader '/no/such/ld.so.1' that the program asks for"),
+        "{error:?}"
+    );
+}
+
 #[tokio::test]
 async fn what_can_not_be_executed_is_told_from_what_is_missing() {
     let folder = tempfile::tempdir().expect("a folder");

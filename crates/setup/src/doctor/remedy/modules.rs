@@ -7,6 +7,7 @@ use super::python_versions::pip_install;
 use super::pythons::Keeper;
 use super::steps::{Remedy, put_aside};
 use super::uv_tools::from_its_source;
+use jelly_base::text::launchers::NODES;
 use jelly_base::text::{LazyPattern, package_to_install, pypi_package, shell_word as word};
 use std::path::{Path, PathBuf};
 
@@ -21,10 +22,22 @@ const INSTALLS: &[&str] = &[
     "show-php-extensions",
 ];
 
+/// A library that a program of any language loads.
+const SHARED_LIBRARY: &str = "node/shared-library";
+
 impl Doctor<'_> {
+    /// Whether Node runs the server, or wrote the stack.
+    fn is_nodes(&self) -> bool {
+        NODES.has(self.started.program()) || self.importer(&self.whole_story()).is_some()
+    }
+
     pub(super) fn module(&self) -> Remedy {
         static MODULE: [LazyPattern; 1] =
             [LazyPattern::new(r"No module named ['\x22]?(?P<it>[\w.-]+)")];
+        // What the system brings along is in no package of npm, unless Node asks for it.
+        if self.rule == SHARED_LIBRARY && !self.is_nodes() {
+            return Remedy::new();
+        }
         if self.rule.starts_with("node/") {
             return match self.node_module() {
                 Some(remedy) => remedy.instead_of(&["install-dependencies", "npm-install"]),

@@ -32,6 +32,9 @@ const OTHERWISE: &[&str] = &[
     "python/python-2",
 ];
 
+/// Rules that say all: nothing of the entry mends what was built for another system.
+const BUILT_FOR_OTHERS: &[&str] = &["process/loader-missing"];
+
 /// What is known beside the diagnosis.
 #[derive(Clone, Copy)]
 pub struct RemedyContext<'a> {
@@ -148,6 +151,7 @@ impl Doctor<'_> {
             "missing_module" if OTHERWISE.contains(&&*self.rule) => Remedy::new(),
             "missing_module" => self.module(),
             "invalid_argument" => self.refused(),
+            "not_executable" if BUILT_FOR_OTHERS.contains(&&*self.rule) => Remedy::new(),
             "not_executable" => self.executable(),
             "runtime_version_mismatch" if OTHERWISE.contains(&&*self.rule) => Remedy::new(),
             "runtime_version_mismatch" => self.runtime(),
