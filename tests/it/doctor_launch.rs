@@ -308,6 +308,26 @@ fn small_slips_are_told_with_what_to_write() {
             "$ ls -l ~/.depot/config.json",
         ),
         (
+            says(
+                &project,
+                "python3",
+                "TypeError [ERR_UNKNOWN_FILE_EXTENSION]: Unknown file extension \".ts\" for /x.ts",
+            ),
+            "node/unknown-ending",
+            "Build the server and start what that makes",
+        ),
+        (
+            says(
+                &project,
+                "python3",
+                "Error [ERR_REQUIRE_ESM]: require() of ES Module /x/node_modules/chalk/i.js from \
+                 /x/index.js not supported.\n    at Object.<anonymous> (/x/index.js:2:15)",
+            ),
+            "node/requires-es-package",
+            "If the server is yours, load it as Node itself says, by `import()`: `await \
+             import('chalk')`",
+        ),
+        (
             json!({ "command": "node", "args": ["--max-old-space=1", "x.js"] }),
             "config/invalid-argument",
             "$ node --help",

@@ -47,9 +47,13 @@ impl Doctor<'_> {
         if self.rule.starts_with("runtimes/") {
             return Remedy::new();
         }
-        let is_python = self.rule.starts_with("python/")
-            || self.started.program().starts_with("python")
-            || self.started.is_python_launcher();
+        let runs_python =
+            self.started.program().starts_with("python") || self.started.is_python_launcher();
+        // Neither does another Python, where what it starts is of Node.
+        if runs_python && self.rule.starts_with("node/") {
+            return Remedy::new();
+        }
+        let is_python = runs_python || self.rule.starts_with("python/");
         match is_python {
             true => self.other_python(),
             false => self.other_node(),

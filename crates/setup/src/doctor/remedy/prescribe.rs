@@ -22,6 +22,7 @@ pub(super) const TO_ITS_AUTHOR: &str = "To its author:";
 /// thing to get.
 const OTHERWISE: &[&str] = &[
     "node/native-rebuild",
+    "node/unknown-ending",
     "process/old-libc",
     "python/built-without",
     "python/collections-moved",
