@@ -128,6 +128,15 @@ fn what_an_installed_package_of_npm_lacks_is_told_with_the_range_that_is_asked_f
     project.write("app/mcp.js", "import '@s/sdk/server/mcp.js'\n");
     project.write("app/export.js", "import { B } from '@s/sdk/types.js'\n");
     project.write("late/export.js", "import { B } from '@s/sdk/types.js'\n");
+    // Nothing says which version it was written for.
+    let own = json!({ "name": "own", "type": "module" });
+    npm(
+        &project,
+        "free",
+        &own,
+        &[("export.js", "import { B } from '@s/sdk/types.js'\n")],
+    );
+    npm(&project, "free/node_modules/@s/sdk", &sdk, types);
     let tool = json!({ "name": "tool", "version": "2.0.0", "bin": "dist/cli.js" });
     npm(
         &project,
@@ -140,6 +149,7 @@ fn what_an_installed_package_of_npm_lacks_is_told_with_the_range_that_is_asked_f
         "subpath": { "command": "node", "args": [at("app/mcp.js")] },
         "export": { "command": "node", "args": [at("app/export.js")] },
         "open": { "command": "node", "args": [at("late/export.js")] },
+        "free": { "command": "node", "args": [at("free/export.js")] },
         "moved": { "command": "node", "args": [at("app/node_modules/tool/build/index.js")] },
         "absent": { "command": "node", "args": [at("app/node_modules/none/index.js")] },
     });
@@ -156,6 +166,11 @@ fn what_an_installed_package_of_npm_lacks_is_told_with_the_range_that_is_asked_f
     );
     tells(&report, "export", cause, &install);
     tells(&report, "open", cause, "npm install '@s/sdk@<0.5'");
+    let free = format!(
+        "Install that one by `cd {} && npm install '@s/sdk@<version>'`, which writes",
+        at("free")
+    );
+    tells(&report, "free", cause, &free);
     tells(
         &report,
         "moved",

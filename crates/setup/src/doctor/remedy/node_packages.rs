@@ -43,7 +43,9 @@ impl Lack {
         let why = match (self.is_torn, self.asker(doctor)) {
             (true, _) => "Its installation is not whole, or it was never built.".to_owned(),
             (false, Some((name, range))) => format!("{name} asks for `{}@{range}`.", self.package),
-            (false, None) => "What imports it was written for another version of it.".to_owned(),
+            (false, None) => "What imports it was written for another version of it, or misspells \
+                              the name."
+                .to_owned(),
         };
         (what, why)
     }
@@ -58,11 +60,9 @@ impl Lack {
         Some((name, range))
     }
 
-    /// The version to be installed in its place.
-    fn wanted(&self, doctor: &Doctor<'_>) -> String {
-        let Some((_, range)) = self.asker(doctor) else {
-            return "latest".to_owned();
-        };
+    /// The version to be installed in its place, where something says which.
+    fn wanted(&self, doctor: &Doctor<'_>) -> Option<String> {
+        let (_, range) = self.asker(doctor)?;
         let allows = self
             .installed
             .as_ref()
@@ -74,17 +74,17 @@ impl Lack {
             (Some(false) | None, _)
                 if range.starts_with(|c: char| "^~>=<*".contains(c) || c.is_ascii_digit()) =>
             {
-                range
+                Some(range)
             }
             // What it was written for came before what is there.
             (Some(true), Some(installed)) if is_open => {
                 let least = Version::of(range.trim_start_matches(['>', '=', ' ']));
                 let least = least.filter(|least| least.next_breaking() <= *installed);
                 let below = least.map_or_else(|| installed.series(), |least| least.next_breaking());
-                format!("<{below}")
+                Some(format!("<{below}"))
             }
-            (Some(true), _) if !is_exact => range,
-            _ => "latest".to_owned(),
+            (Some(true), _) if !is_exact => Some(range),
+            _ => None,
         }
     }
 }
@@ -215,10 +215,16 @@ impl Doctor<'_> {
                 "{aside} && npm install --prefix {prefix} {package}"
             ));
         }
-        let spec = format!("{}@{}", lack.package, lack.wanted(self));
+        let wanted = lack.wanted(self);
+        let version = wanted.as_deref().unwrap_or("<version>");
+        let spec = format!("{}@{version}", lack.package);
         let versions = format!("npm view {package} versions");
         if is_cached {
-            return self.npx_with(&spec).run(versions);
+            let what = match &wanted {
+                Some(_) => "Have npx install the version beside it that it was written for; write",
+                None => "Have npx install a version beside it that has this; write",
+            };
+            return self.npx_with(&spec, what).run(versions);
         }
         let project = |file: &Path| NpmPackage::project(file, self.context.sight);
         let project = project(&lack.folder.join("package.json"))
@@ -227,6 +233,14 @@ impl Doctor<'_> {
             Some(project) => project.add(&spec),
             None => format!("npm install --prefix {prefix} {}", word(&spec)),
         };
+        if wanted.is_none() {
+            return Remedy::new()
+                .say("If the name is right, look which of its versions has it:")
+                .run(versions)
+                .say(format!(
+                    "Install that one by `{line}`, which writes it into `package.json`, too."
+                ));
+        }
         Remedy::new()
             .say("Install the version that it was written for:")
             .run(line)
@@ -235,13 +249,12 @@ impl Doctor<'_> {
     }
 
     /// The arguments of npx with another package beside the server's own.
-    fn npx_with(&self, package: &str) -> Remedy {
+    fn npx_with(&self, package: &str, what: &str) -> Remedy {
         let Some(fetched) = self.fetched_by_npx() else {
             return Remedy::new();
         };
         let program = self.cached().and_then(|package| package.program());
         let words = self.npx_words(&fetched, &[package], program);
-        let what = "Have npx install the version beside it that it was written for; write";
         Remedy::new().write(what, self.started.args(&words))
     }
 
