@@ -491,6 +491,7 @@ fn mistakes_of_the_launch_are_named_by_doctor_and_by_run() {
     project.write("reads.js", "const key = process.env.GATE_KEY.trim();\n");
     project.script("crlf.sh", "#!/bin/sh\r\nexit\r\n");
     project.script("crlf", "#!/usr/bin/env python3\r\npass\r\n");
+    project.script("crlf.py", "#!/usr/bin/env python3\r\npass\r\n");
     project.script("bom.sh", "\u{feff}#!/bin/sh\nexit\n");
     project.script("env", "#!/usr/bin/env python3 -u\npass\n");
     project.script("bare.py", "import sys\n");
@@ -508,7 +509,7 @@ fn mistakes_of_the_launch_are_named_by_doctor_and_by_run() {
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(other, mode).unwrap();
     let quoted = "\"x.js\"";
-    let cases: [(&str, Value, &str, &str); 32] = [
+    let cases: [(&str, Value, &str, &str); 37] = [
         (
             "flag",
             json!({"command": "node", "args": ["--no-warnings x.js"]}),
@@ -526,6 +527,30 @@ fn mistakes_of_the_launch_are_named_by_doctor_and_by_run() {
             json!({"command": "python3", "args": ["x.py --stdio"]}),
             "doctor/words-not-split",
             "[\"x.py\", \"--stdio\"]",
+        ),
+        (
+            "tab",
+            json!({"command": "node", "args": ["gone.js\t--port 3"]}),
+            "doctor/words-not-split",
+            "[\"gone.js\", \"--port\", \"3\"]",
+        ),
+        (
+            "blank_in_quotes",
+            json!({"command": "node", "args": ["gone.js --dir '/tmp/a b'"]}),
+            "doctor/words-not-split",
+            "[\"gone.js\", \"--dir\", \"/tmp/a b\"]",
+        ),
+        (
+            "quoted_code",
+            json!({"command": "python3", "args": ["-c 'print(1)'"]}),
+            "doctor/words-not-split",
+            "[\"-c\", \"print(1)\"]",
+        ),
+        (
+            "lost_line",
+            json!({"command": "./gone.sh --x"}),
+            "doctor/whole-line-in-command",
+            "[\"--x\"]",
         ),
         (
             "quotes",
@@ -646,6 +671,12 @@ fn mistakes_of_the_launch_are_named_by_doctor_and_by_run() {
             json!({"command": "./crlf"}),
             "doctor/windows-line-ends",
             "crlf:1",
+        ),
+        (
+            "crlf_py",
+            json!({"command": "./crlf.py"}),
+            "doctor/windows-line-ends",
+            "`*.py text eol=lf`",
         ),
         (
             "bom",

@@ -334,10 +334,11 @@ impl Doctor<'_> {
                 "command_not_found",
                 format!("The first line ends as lines of Windows do, at {place}."),
                 "The system takes the carriage return for a part of the interpreter's name.",
-                Remedy::new().say(
-                    "Save the file with the line ends of Unix (LF); in git, \
-                     `*.sh text eol=lf` in `.gitattributes` keeps them.",
-                ),
+                Remedy::new().say(format!(
+                    "Save the file with the line ends of Unix (LF); in git, `{} text eol=lf` in \
+                     `.gitattributes` keeps them.",
+                    alike(&file)
+                )),
             );
         }
         if let Some(rest) = first.strip_prefix("#!") {
@@ -477,6 +478,15 @@ fn no_script(file: &Path, text: &str) -> Option<(String, Remedy)> {
         return Some((format!("{shown} is a pointer of Git LFS."), remedy));
     }
     None
+}
+
+/// The files of its kind, as Git has them: by their ending, or by its name.
+fn alike(file: &Path) -> String {
+    let name = || file.file_name().unwrap_or_default().to_string_lossy();
+    match file.extension() {
+        Some(ending) => format!("*.{}", ending.to_string_lossy()),
+        None => name().into_owned(),
+    }
 }
 
 pub(super) fn several_words(text: &str) -> String {

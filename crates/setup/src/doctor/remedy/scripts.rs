@@ -7,6 +7,7 @@ use super::prescribe::{Doctor, blank, found};
 use super::programs::UPSTREAM;
 use super::seen::Seen;
 use super::steps::Remedy;
+use super::unsplit::is_path_with_flags;
 use crate::doctor::clients::Client;
 use crate::doctor::entry::{Reached, Spot};
 use crate::doctor::launcher::{assigned, is_folder_flag};
@@ -441,6 +442,7 @@ impl Doctor<'_> {
                 || super::commands::is_launcher(first)
                 // A plan names this very program so, wherever it lies.
                 || first == "jelly"
+                || is_path_with_flags(&words[variables..])
         };
         let text = &self.started.command.text;
         let blanks = text.trim() != text;

@@ -12,15 +12,6 @@ use std::path::Path;
 impl Doctor<'_> {
     /// Several words in one argument.
     pub(super) fn unsplit(&self) -> Option<Seen> {
-        let is_flag = |word: &str| {
-            let name = word.split('=').next().unwrap_or_default();
-            let name = name.trim_start_matches('-');
-            word.starts_with('-')
-                && name.starts_with(|c: char| c.is_ascii_alphabetic())
-                && name
-                    .chars()
-                    .all(|c| c.is_ascii_alphanumeric() || "-_".contains(c))
-        };
         let program = self.started.program();
         if SHELLS.contains(&program) {
             return self.unsplit_line();
@@ -32,14 +23,15 @@ impl Doctor<'_> {
                 && first
                     .chars()
                     .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
-            let of_package = || WITH_PACKAGES.contains(&program) && rest.split(' ').any(is_flag);
-            let is_file = Path::new(text).extension().is_some() && !rest.split(' ').any(is_flag);
+            let has_flag = rest.split_whitespace().any(is_flag);
+            let of_package = || WITH_PACKAGES.contains(&program) && has_flag;
+            let is_file = Path::new(text).extension().is_some() && !has_flag;
             is_first && is_name && !is_file && (WITH_COMMANDS.contains(&program) || of_package())
         };
         let runs_lines = RUN_LINES.has(program);
         let sight = self.context.sight;
         let is_unsplit = |text: &str| {
-            let Some((first, rest)) = text.split_once(' ') else {
+            let Some((first, rest)) = text.split_once(char::is_whitespace) else {
                 return false;
             };
             // Names of files have blanks, too.
@@ -49,14 +41,23 @@ impl Doctor<'_> {
             if is_command(text, first, rest) || runs_lines {
                 return is_command(text, first, rest);
             }
-            // Code for an interpreter is one word.
-            if matches!(first, "-c" | "-e" | "-p" | "--eval") || text.contains('\n') {
+            // Code for an interpreter is one word, unless it was quoted for a shell.
+            if matches!(first, "-c" | "-e" | "-p" | "--eval") {
+                let mut quotes = ['"', '\''].into_iter();
+                let code = rest.trim();
+                return quotes.any(|quote| {
+                    let inner = code.strip_prefix(quote);
+                    let inner = inner.and_then(|code| code.strip_suffix(quote));
+                    inner.is_some_and(|inner| !inner.contains(quote))
+                });
+            }
+            if text.contains('\n') {
                 return false;
             }
             // What `env` takes for one variable with blanks in its value.
             if program == "env" && !assigned(&[first]).is_empty() {
                 return sight
-                    .on_path(rest.split(' ').next().unwrap_or_default())
+                    .on_path(rest.split_whitespace().next().unwrap_or_default())
                     .is_some();
             }
             // A module of Python has no blank in its name, and neither has a package of npm.
@@ -76,7 +77,11 @@ impl Doctor<'_> {
                 return true;
             }
             let is_file = || sight.is_there(&self.whole(first));
-            let has_flag = || rest.split(' ').any(is_flag) && !text.contains(['"', '\'', '{']);
+            // Quotes may hold what is no flag; one alone is an apostrophe.
+            let has_flag = || {
+                let words = shlex::split(text).filter(|_| !text.contains('{'));
+                words.is_some_and(|words| words.iter().skip(1).any(|word| is_flag(word)))
+            };
             is_flag(first) || (first.contains(['.', '/', '@']) && (is_file() || has_flag()))
         };
         self.split_args(
@@ -111,4 +116,20 @@ impl Doctor<'_> {
         let rule = "doctor/words-not-split";
         Some(Seen::new(rule, "invalid_argument", remedy))
     }
+}
+
+/// `--name`, `-n` and `--name=value`.
+fn is_flag(word: &str) -> bool {
+    let name = word.split('=').next().unwrap_or_default();
+    let name = name.trim_start_matches('-');
+    word.starts_with('-')
+        && name.starts_with(|c: char| c.is_ascii_alphabetic())
+        && name
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || "-_".contains(c))
+}
+
+/// Whether the words of a command are a path and what can only be its arguments.
+pub(super) fn is_path_with_flags(words: &[String]) -> bool {
+    matches!(words, [path, flag, ..] if path.contains('/') && is_flag(flag))
 }
