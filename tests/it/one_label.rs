@@ -491,6 +491,12 @@ fn mistakes_of_the_launch_are_named_by_doctor_and_by_run() {
     project.write("reads.js", "const key = process.env.GATE_KEY.trim();\n");
     project.script("crlf.sh", "#!/bin/sh\r\nexit\r\n");
     project.script("crlf", "#!/usr/bin/env python3\r\npass\r\n");
+    project.write("asserts.py", "import os\nassert os.getenv('GATE_CODE')\n");
+    project.write(
+        "guards.js",
+        "if (!process.env.GATE_KEY) {\n  throw new Error('bad');\n}\n",
+    );
+    project.write("address.js", "1;\nnew URL(process.env.GATE_URL);\n");
     project.script("crlf.py", "#!/usr/bin/env python3\r\npass\r\n");
     project.script("bom.sh", "\u{feff}#!/bin/sh\nexit\n");
     project.script("env", "#!/usr/bin/env python3 -u\npass\n");
@@ -509,7 +515,7 @@ fn mistakes_of_the_launch_are_named_by_doctor_and_by_run() {
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(other, mode).unwrap();
     let quoted = "\"x.js\"";
-    let cases: [(&str, Value, &str, &str); 37] = [
+    let cases: [(&str, Value, &str, &str); 40] = [
         (
             "flag",
             json!({"command": "node", "args": ["--no-warnings x.js"]}),
@@ -731,6 +737,24 @@ fn mistakes_of_the_launch_are_named_by_doctor_and_by_run() {
             json!({"command": "node", "args": ["reads.js"]}),
             "config/variable-read-in-vain",
             "GATE_KEY",
+        ),
+        (
+            "asserts",
+            json!({"command": "python3", "args": ["asserts.py"]}),
+            "config/variable-read-in-vain",
+            "GATE_CODE",
+        ),
+        (
+            "guards",
+            json!({"command": "node", "args": ["guards.js"]}),
+            "doctor/variable-in-the-failing-line",
+            "GATE_KEY",
+        ),
+        (
+            "address",
+            json!({"command": "node", "args": ["address.js"]}),
+            "doctor/variable-in-the-failing-line",
+            "GATE_URL",
         ),
     ];
     let servers: BTreeMap<&str, &Value> = cases

@@ -9,6 +9,7 @@ mod arguments;
 mod commands;
 mod debuggers;
 mod entries;
+mod failing_line;
 mod installed;
 mod launch;
 mod launch_mistakes;

@@ -27,6 +27,9 @@ const VAGUE: &[&str] = &[
     "runtime_version_mismatch",
 ];
 
+/// Causes that are told of a value, without the variable that it comes from.
+const OF_A_VALUE: &[&str] = &["invalid_argument", "missing_env_var"];
+
 /// What an interpreter says of a script that is none of its language.
 const UNREAD: &[&str] = &[
     "SyntaxError",
@@ -108,30 +111,13 @@ impl Doctor<'_> {
                 is_lost.then(|| self.language()).flatten()
             })
             .or_else(|| {
+                let may_be = VAGUE.contains(&root_cause) || OF_A_VALUE.contains(&root_cause);
+                may_be.then(|| self.variable_at_frame()).flatten()
+            })
+            .or_else(|| {
                 let vague = VAGUE.contains(&root_cause);
                 vague.then(|| self.behind(root_cause)).flatten()
             })
-    }
-
-    /// The line that failed takes the value of a variable that is not set.
-    fn variable_in_line(&self) -> Option<Seen> {
-        static VARIABLE: [LazyPattern; 1] = [LazyPattern::new(
-            r"\b(?:os\.getenv\(|os\.environ\.get\(|process\.env\.|process\.env\[|ENV\[|System\.getenv\()['\x22]?(?P<it>[A-Z][A-Z0-9_]{2,})\b[^\n]*\n(?:[^\n]*\n){0,6}?(?:Uncaught )?(?:TypeError: |AttributeError: 'NoneType'|ValueError: |[^\n]*NoMethodError|[^\n]*NullPointer)",
-        )];
-        let name = found(&VARIABLE, self.stderr)?;
-        if self.started.variable(&name).is_some() {
-            return None;
-        }
-        let remedy = Remedy::new()
-            .what(format!("The variable {name} is not set."))
-            .why("The line that failed takes its value, and there is none.")
-            .write(
-                "Write in the entry",
-                self.started
-                    .env_with(&name, &blank(&format!("value of {name}"))),
-            );
-        let rule = "doctor/variable-in-the-failing-line";
-        Some(Seen::new(rule, "missing_env_var", remedy))
     }
 
     /// What may stand behind a cause that says little.

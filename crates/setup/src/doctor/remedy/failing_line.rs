@@ -1,0 +1,67 @@
+//! The line of a script that failed, where it takes a variable that is not set.
+
+use super::prescribe::{Doctor, blank, found};
+use super::seen::Seen;
+use super::steps::Remedy;
+use jelly_base::text::LazyPattern;
+use std::path::Path;
+
+/// A line that throws because a variable is not set, in two lines at most.
+static GUARD: [LazyPattern; 1] = [LazyPattern::new(
+    r"\bif ?\( ?!process\.env(?:\.|\[['\x22])(?P<it>[A-Z]\w*)(?:['\x22]\])? ?\) ?\{?\s*throw\b",
+)];
+/// A line that reads a variable as an address.
+static ADDRESS: [LazyPattern; 1] = [LazyPattern::new(
+    r"\bnew URL\(\s*process\.env(?:\.|\[['\x22])(?P<it>[A-Z]\w*)",
+)];
+
+impl Doctor<'_> {
+    /// The line that failed takes the value of a variable that is not set.
+    pub(super) fn variable_in_line(&self) -> Option<Seen> {
+        static VARIABLE: [LazyPattern; 1] = [LazyPattern::new(
+            r"\b(?:os\.getenv\(|os\.environ\.get\(|process\.env\.|process\.env\[|ENV\[|System\.getenv\()['\x22]?(?P<it>[A-Z][A-Z0-9_]{2,})\b[^\n]*\n(?:[^\n]*\n){0,6}?(?:Uncaught )?(?:TypeError: |AttributeError: 'NoneType'|ValueError: |[^\n]*NoMethodError|[^\n]*NullPointer)",
+        )];
+        self.taken_in_vain(&found(&VARIABLE, self.stderr)?)
+    }
+
+    /// The same of a script of Node whose line is not in what Node wrote, but in the file that
+    /// the stack names.
+    pub(super) fn variable_at_frame(&self) -> Option<Seen> {
+        static FRAME: LazyPattern = LazyPattern::new(
+            r"(?m)^\s+at (?:[^\n(]* \()?(?:file://)?(?P<file>/[^\s:()]+):(?P<line>\d+):\d+\)?$",
+        );
+        let frame = FRAME.captures(self.stderr)?;
+        let file = frame.name("file")?.as_str();
+        let line: usize = frame.name("line")?.as_str().parse().ok()?;
+        if file.contains("/node_modules/") {
+            return None;
+        }
+        let text = self.context.sight.text(Path::new(file))?;
+        let before = line.saturating_sub(2);
+        let lines: Vec<&str> = text.lines().skip(before).take(line - before).collect();
+        let is_of_nothing = self.stderr.contains("input: 'undefined'");
+        let address = || found(&ADDRESS, lines.last()?).filter(|_| is_of_nothing);
+        let name = found(&GUARD, &lines.join("\n")).or_else(address)?;
+        // The rule has named it.
+        if self.told.contains(&name) {
+            return None;
+        }
+        self.taken_in_vain(&name)
+    }
+
+    fn taken_in_vain(&self, name: &str) -> Option<Seen> {
+        if self.started.variable(name).is_some() {
+            return None;
+        }
+        let remedy = Remedy::new()
+            .what(format!("The variable {name} is not set."))
+            .why("The line that failed takes its value, and there is none.")
+            .write(
+                "Write in the entry",
+                self.started
+                    .env_with(name, &blank(&format!("value of {name}"))),
+            );
+        let rule = "doctor/variable-in-the-failing-line";
+        Some(Seen::new(rule, "missing_env_var", remedy))
+    }
+}
