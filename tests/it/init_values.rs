@@ -233,13 +233,17 @@ fn a_reference_that_was_typed_stays_the_one_it_is() {
     ];
     for (args, wanted, other) in [
         (
-            [&command[..], &["${secret:V}", "--token", "${env:HOME}"]].concat(),
-            "${env:HOME}",
-            "${secret:HOME}",
+            [&command[..], &["${secret:V}", "--token", "${env:PLACE}"]].concat(),
+            "${env:PLACE}",
+            "${secret:PLACE}",
         ),
         (config.to_vec(), "${secret:V}", "TOK"),
     ] {
-        let ended = project.jelly(&args).env("V", "swordfish-77").output();
+        let ended = project
+            .jelly(&args)
+            .env("V", "swordfish-77")
+            .env("PLACE", "/srv/place")
+            .output();
         assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
         let plan = &ended.stdout;
         assert!(plan.contains(wanted) && !plan.contains(other), "{plan}");

@@ -216,3 +216,28 @@ fn a_plan_in_several_spellings_runs_once() {
         );
     }
 }
+
+#[test]
+fn a_printed_check_is_given_the_variables_that_its_plan_needs() {
+    let project = Project::with(
+        "version: 1
+servers: { m: { command: jelly, args: [mock] } }
+steps:
+  - { tool: ech, args: { message: '${who}' } }
+",
+    );
+    let args = ["run", "plan.yaml", "--no-repair", "--var", "who=Ann Lee"];
+    let ended = project.jelly(&args).output();
+    let lines = ended.stdout.lines();
+    let mut lines = lines.filter_map(|line| Some(line.split_once("$ ")?.1.trim()));
+    let check = lines.find(|line| line.starts_with("jelly check "));
+    let check = check.unwrap_or_else(|| panic!("{}", ended.stdout));
+    assert!(check.ends_with("plan.yaml --var 'who=Ann Lee'"), "{check}");
+    let again = paste(&project, check);
+    assert_eq!(again.code, Some(2), "{}", again.stdout);
+    assert!(
+        again.stderr.contains("lists no tool `ech`"),
+        "{}",
+        again.stderr
+    );
+}

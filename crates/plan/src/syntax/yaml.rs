@@ -128,7 +128,7 @@ impl<'t> Builder<'t> {
                 self.last_end = self.last_end.max(range.end);
                 let is_other_tag = |tag: &Tag| tag.core_suffix().is_none();
                 let has_sign = anchor != 0 || tag.as_deref().is_some_and(is_other_tag);
-                let is_nothing = text.is_empty() && style == ScalarStyle::Plain;
+                let is_nothing = range.is_empty() && style == ScalarStyle::Plain;
                 let is_alone = has_sign && is_nothing && self.troubles.len() < EXPLAINED;
                 let trouble = is_alone.then(|| slips::sign_alone(self.text, range.start));
                 let node = match trouble.flatten() {

@@ -12,7 +12,7 @@ pub(super) struct Kept {
     ordinal: u64,
     pub(super) suite: String,
     classname: String,
-    name: String,
+    pub(super) name: String,
     file: Option<String>,
     line: Option<u64>,
     pub(super) outcome: CaseOutcome,

@@ -3,7 +3,7 @@
 use super::template;
 
 /// One failure on two machines.
-const SAME: [(&str, &str); 80] = [
+const SAME: [(&str, &str); 90] = [
     // Where values are compared, too
     (
         "Expected: 1 Actual: 2\nFinished in 2.773495s, 70.9394 runs/s",
