@@ -46,6 +46,8 @@ pub fn addresses(text: &str) -> impl Iterator<Item = String> {
             r#"\b(?:host name ['"]|resolved for DNS name: )(?P<host>[\w-]+(?:\.[\w-]+)*)"#,
             // A socket of this machine: server on socket "/run/postgresql/.s.PGSQL.5432"
             r#"\bsocket ['"](?P<host>/[\w./-]+)['"]"#,
+            // The same of Ruby: connect(2) for /run/mysqld/mysqld.sock
+            r"\bconnect\(2\) for (?P<host>/[\w./-]+)",
             // MySQL: Can't connect to server on 'db'
             r#"\b[Ss]erver on ['"](?P<host>[\w.-]+)['"]"#,
             r"\bgetaddrinfo for (?P<host>[\w.-]+) failed\b",
@@ -238,6 +240,10 @@ mod tests {
             (
                 r#"connection to server on socket "/run/postgresql/.s.PGSQL.5433" failed"#,
                 "/run/postgresql/.s.PGSQL.5433",
+            ),
+            (
+                "No such file or directory - connect(2) for /run/mysqld/mysqld.sock",
+                "/run/mysqld/mysqld.sock",
             ),
             (
                 "[Errno 111] Connect call failed ('cache', 6379)",

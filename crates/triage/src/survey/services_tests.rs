@@ -338,6 +338,14 @@ fn only_who_was_refused_is_told_to_be() {
             "RedisConnectionException: Unable to connect to cache.acme.test:6379: Connection refused",
             "the cache at cache.acme.test:6379 refused connections",
         ),
+        (
+            "Error: connect EHOSTUNREACH 10.0.0.7:22 - Local (10.0.0.3:51234)",
+            "the server at 10.0.0.7:22 can't be reached",
+        ),
+        (
+            "Errno::ENOENT: No such file or directory - connect(2) for /run/mysqld/mysqld.sock",
+            "the server at /run/mysqld/mysqld.sock can't be reached",
+        ),
     ] {
         let report = report("surefire", &[told("asks", said, said, "")]);
         assert_eq!(report.clusters[0].title, titled);

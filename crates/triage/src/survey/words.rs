@@ -10,13 +10,16 @@ const TITLE: usize = 160;
 
 /// Whether a client says that it did not reach a server, and not that it was refused.
 fn is_only_out_of_reach(failure: &FailureView<'_>) -> bool {
-    const REACH: [&str; 6] = [
+    const REACH: [&str; 8] = [
         "unable to connect",
         "failed to connect",
         "could not connect",
         "cannot connect",
         "no route to host",
-        "unreachable",
+        // `EHOSTUNREACH` too
+        "unreach",
+        "ehostdown",
+        "no such file or directory",
     ];
     // And the numbers that systems have for it.
     const REFUSED: [&str; 4] = ["refus", "rrno 111", "(111)", "10061"];
