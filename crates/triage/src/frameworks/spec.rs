@@ -156,6 +156,8 @@ pub(crate) enum Oddity {
     CountsParts,
     /// What a test says stands in its output alone.
     SaysInOutput,
+    /// The output of a suite is TAP, and that it was given up stands there alone.
+    TapInOutput,
 }
 
 /// Which of both compared values a label announces.

@@ -67,6 +67,9 @@ impl Machine<'_> {
                 }
                 "status" | "result" => {
                     case.status_notrun |= name == "status" && &*value == "notrun";
+                    if value.eq_ignore_ascii_case("interrupted") {
+                        case.cut_off = form::cut_off(&value);
+                    }
                     case.not_run |= matches!(
                         value.to_ascii_lowercase().as_str(),
                         "notrun" | "skipped" | "disabled" | "ignored" | "pending" | "suppressed"
@@ -82,6 +85,7 @@ impl Machine<'_> {
         if look {
             dialect.case_seen(&case.classname, &case.name);
         }
+        self.wrong_seen += u64::from(case.cut_off.is_some());
         if names > 1 {
             self.warn("an element has an attribute twice, the last one was read");
         }
@@ -200,7 +204,10 @@ impl Machine<'_> {
             Some(Says::Name) => set(&mut case.name, &value, limits.name),
             Some(Says::FullName) => set(&mut full, &value, limits.name),
             Some(Says::Class) => set(&mut case.classname, &value, limits.name),
-            Some(Says::Outcome) => case.told = form::outcome(&value).or(case.told),
+            Some(Says::Outcome) => {
+                case.told = form::outcome(&value).or(case.told);
+                case.cut_off = form::cut_off(&value);
+            }
             Some(Says::Label) if case.told == Some(CaseOutcome::Failed) && value == "Error" => {
                 case.told = Some(CaseOutcome::Error);
             }

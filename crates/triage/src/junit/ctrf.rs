@@ -10,8 +10,10 @@ use super::machine::Machine;
 use super::source::BoundedSource;
 use super::suites::PROPERTIES;
 use jelly_base::model::{Diagnosis, Failure, Label};
+use jelly_base::text::plural;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
 use serde_json::value::RawValue;
 use std::cell::RefCell;
 use std::fmt;
@@ -73,11 +75,29 @@ pub(super) fn read(source: &mut BoundedSource<'_>, machine: &mut Machine<'_>) {
             what: "run",
         });
     }
+    let unended = counted_as_passed(&machine.borrow());
+    if let Some(unended) = unended {
+        machine.borrow_mut().broken(|| unended);
+    }
     if let Err(error) = read {
         machine
             .borrow_mut()
             .broken(|| format!("it is no whole JSON: {error}"));
     }
+}
+
+/// Tests without a result, as `other` says, that the summary counts as passed.
+fn counted_as_passed(machine: &Machine<'_>) -> Option<String> {
+    let (passed, idle) = machine.fine_claimed?;
+    let shown = &machine.summary;
+    let (fine, without) = (shown.passed + shown.flaky, shown.skipped);
+    (passed > fine && idle < without).then(|| {
+        format!(
+            "its summary counts {} as passed, and its list shows {fine} that passed and \
+             {without} without a result",
+            plural(passed, "test")
+        )
+    })
 }
 
 #[derive(Clone, Copy)]
@@ -127,6 +147,7 @@ impl<'de> Visitor<'de> for TestLevel<'_, '_, '_> {
                     machine.claims.tests = summary.tests;
                     machine.claims.failures = summary.failed;
                     machine.wrong_claimed = machine.claims.wrong();
+                    machine.fine_claimed = summary.fine();
                 }
                 (Within::Results, "tool") => {
                     let tool: Tool = map.next_value()?;
@@ -170,6 +191,20 @@ struct Tool {
 struct Summary {
     tests: Option<i64>,
     failed: Option<i64>,
+    /// What is no number here is none.
+    passed: Value,
+    skipped: Value,
+    pending: Value,
+    other: Value,
+}
+
+impl Summary {
+    /// How many tests passed, and how many have no result.
+    fn fine(&self) -> Option<(u64, u64)> {
+        let idle = [&self.skipped, &self.pending, &self.other];
+        let idle = idle.into_iter().filter_map(Value::as_u64);
+        Some((self.passed.as_u64()?, idle.fold(0, u64::saturating_add)))
+    }
 }
 
 /// `suite` is a text in older documents, and a list in newer ones.

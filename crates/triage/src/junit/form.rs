@@ -166,6 +166,17 @@ pub(super) fn outcome(word: &str) -> Option<CaseOutcome> {
     })
 }
 
+/// What a word for how a test ended says of one that did not end.
+pub(super) fn cut_off(word: &str) -> Option<&'static str> {
+    match word.to_ascii_lowercase().as_str() {
+        "timeout" => Some("the test timed out"),
+        "aborted" => Some("aborted: the test process died, or was ended"),
+        // GoogleTest, of a test within which its program ended.
+        "interrupted" => Some("interrupted: the test process died, or was ended"),
+        _ => None,
+    }
+}
+
 /// Seconds of `1.02:03:04.5`: days, hours, minutes, seconds.
 pub(super) fn clock(value: &str) -> Option<f64> {
     let (days, rest) = match value.split_once('.') {

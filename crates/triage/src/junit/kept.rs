@@ -59,6 +59,16 @@ impl Kept {
         }
     }
 
+    /// The first line that begins so, of what is kept.
+    pub(super) fn line(&self, begin: &str) -> Option<String> {
+        let tail: Vec<u8> = self.tail.iter().copied().collect();
+        let tail = String::from_utf8_lossy(&tail);
+        let mut lines = self.head.lines().chain(tail.lines()).map(str::trim);
+        lines
+            .find(|line| line.starts_with(begin))
+            .map(str::to_owned)
+    }
+
     /// Takes what was kept, with a line between head and tail that says how
     /// much is missing. Line ends are `\n`.
     pub(super) fn take(&mut self) -> String {

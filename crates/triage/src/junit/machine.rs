@@ -84,6 +84,8 @@ pub(super) struct Machine<'s> {
     pub(super) hollow: Vec<String>,
     /// What the roots claim.
     pub(super) claims: Claims,
+    /// What the summary of CTRF claims: tests that passed, and without a result.
+    pub(super) fine_claimed: Option<(u64, u64)>,
     /// Of all suites that are not inside another one.
     pub(super) suite_seconds: f64,
     /// Name of the first root element.
@@ -135,6 +137,7 @@ impl<'s> Machine<'s> {
             unshown: Vec::new(),
             hollow: Vec::new(),
             claims: Claims::default(),
+            fine_claimed: None,
             suite_seconds: 0.0,
             root: None,
             roots: 0,

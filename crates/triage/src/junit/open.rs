@@ -67,6 +67,8 @@ pub(super) struct OpenCase {
     pub(super) rerun: bool,
     /// What an attribute says of how it ended, in other formats.
     pub(super) told: Option<CaseOutcome>,
+    /// What an attribute says of why it did not end.
+    pub(super) cut_off: Option<&'static str>,
     /// It prepares tests or cleans up, and counts only if it fails.
     pub(super) configuration: bool,
     /// One of the cases that it sums up failed.
@@ -97,6 +99,7 @@ impl OpenCase {
         self.flaky = false;
         self.rerun = false;
         self.told = None;
+        self.cut_off = None;
         self.configuration = false;
         self.inner_failed = false;
         self.failures.clear();
@@ -120,7 +123,25 @@ impl OpenCase {
                 self.failures.clear();
             }
         }
+        self.say_cut_off();
         self.of_suite |= self.configuration;
+    }
+
+    /// What did not end did not pass, and no element of it says why.
+    fn say_cut_off(&mut self) {
+        let Some(said) = self.cut_off.filter(|_| self.failures.is_empty()) else {
+            return;
+        };
+        if self.told.is_none() && !self.error && !self.skipped {
+            self.failed = true;
+        }
+        if self.failed || self.error {
+            self.failures.push(Failure {
+                element: Some(if self.error { "error" } else { "failure" }.to_owned()),
+                message: Some(said.to_owned()),
+                ..Failure::default()
+            });
+        }
     }
 
     /// What Node's tests are still to do may fail, and the run is green.

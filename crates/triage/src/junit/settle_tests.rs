@@ -504,3 +504,90 @@ fn what_is_still_to_do_may_fail() {
     let (summary, _) = read_all(&suite(cases));
     assert_eq!(totals(&summary), [1, 0, 0, 1, 0, 0]);
 }
+
+#[test]
+fn a_case_that_is_said_not_to_have_ended_did_not_pass() {
+    let (summary, cases) = read_all(
+        "<testsuites tests='1' failures='1' name='AllTests'><testsuite name='S' tests='1' \
+         failures='1'><testcase name='a' status='run' result='interrupted' classname='S'/>\
+         </testsuite></testsuites>",
+    );
+    assert_eq!(totals(&summary), [0, 1, 0, 0, 0, 0]);
+    assert!(summary.warnings.is_empty(), "{:?}", summary.warnings);
+    let said = |failure: &jelly_base::model::Failure| failure.message.clone().unwrap_or_default();
+    assert!(said(&cases[0].failures[0]).starts_with("interrupted: "));
+    let (summary, cases) = read_all(
+        "<TestRun><Results><UnitTestResult testName='a' outcome='Aborted'/>\
+         <UnitTestResult testName='b' outcome='Timeout'/>\
+         <UnitTestResult testName='c' outcome='Timeout'><Output><ErrorInfo>\
+         <Message>Test 'c' exceeded execution timeout</Message></ErrorInfo></Output>\
+         </UnitTestResult></Results></TestRun>",
+    );
+    assert_eq!(totals(&summary), [0, 0, 3, 0, 0, 0]);
+    let all: Vec<String> = cases.iter().map(|case| said(&case.failures[0])).collect();
+    assert!(
+        all[0].starts_with("aborted: the test process died"),
+        "{all:?}"
+    );
+    assert_eq!(
+        all[1..],
+        ["the test timed out", "Test 'c' exceeded execution timeout"]
+    );
+}
+
+#[test]
+fn a_suite_of_meson_that_was_given_up_failed() {
+    let of = |output: &str| {
+        let text = format!(
+            "<testsuites tests='1' errors='0' failures='0'><testsuite name='p.tap' tests='1' \
+             errors='0' failures='0' skipped='0' time='1'><testcase name='1 a' classname='p.tap'/>\
+             <system-out>1..3\nok 1 a\n{output}</system-out></testsuite></testsuites>"
+        );
+        read_all(&text)
+    };
+    let (summary, cases) = of("Bail out! no disk");
+    assert_eq!(summary.dialect, "meson");
+    assert_eq!(totals(&summary), [1, 0, 0, 0, 0, 1]);
+    let failed = cases.iter().find(|case| !case.failures.is_empty()).unwrap();
+    assert_eq!(
+        failed.failures[0].message.as_deref(),
+        Some("Bail out! no disk")
+    );
+    assert_eq!(
+        totals(&of("# Bail out! is no line of it").0),
+        [1, 0, 0, 0, 0, 0]
+    );
+}
+
+#[test]
+fn tests_without_a_result_that_a_summary_counts_as_passed_are_no_green() {
+    let of = |summary: &str| {
+        let text = format!(
+            "{{\"reportFormat\":\"CTRF\",\"results\":{{\"tool\":{{\"name\":\"x\"}},\
+             \"summary\":{{{summary}}},\"tests\":[{{\"name\":\"a\",\"status\":\"passed\"}},\
+             {{\"name\":\"b\",\"status\":\"other\"}}]}}}}"
+        );
+        read_all(&text).0.problem
+    };
+    let problem = of("\"tests\":2,\"passed\":2,\"failed\":0,\"other\":0").unwrap();
+    assert!(problem.contains("counts 2 tests as passed"), "{problem}");
+    assert_eq!(
+        of("\"tests\":2,\"passed\":1,\"failed\":0,\"other\":1"),
+        None
+    );
+    assert_eq!(of(""), None);
+}
+
+#[test]
+fn what_testng_counts_and_does_not_show_is_warned_of() {
+    let of = |counts: &str| {
+        let text = format!(
+            "<testng-results {counts}><suite name='s'><test name='t'><class name='C'>\
+             <test-method status='PASS' name='a'/></class></test></suite></testng-results>"
+        );
+        read_all(&text).0.warnings
+    };
+    assert!(of("total='3' passed='1'")[0].contains("claims 3 tests"));
+    assert_eq!(of("ignored='2' total='3' passed='1'"), [""; 0]);
+    assert_eq!(of("passed='1'"), [""; 0]);
+}

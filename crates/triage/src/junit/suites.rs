@@ -56,12 +56,18 @@ impl Machine<'_> {
         let look = dialect.looks_at_suites();
         let mut time = None;
         let plain = self.form.is_none();
+        let is_testng = self.form.is_some_and(|form| form.dialect == "testng");
+        let mut ignored = 0_i64;
         let forbidden = each(tag, |name, value| {
             if look {
                 dialect.attribute(name, &value);
             }
             if plain {
                 suite.claims.take(name, &value);
+            } else if is_testng && is_root && name == "total" {
+                suite.claims.take("tests", &value);
+            } else if is_testng && is_root && name == "ignored" {
+                ignored = value.trim().parse().unwrap_or(0);
             } else if name == "site" {
                 suite.only_inside = !matches!(&*value, "SetUp" | "TearDown" | "Test");
             }
@@ -92,6 +98,8 @@ impl Machine<'_> {
                 _ => {}
             }
         });
+        // It has no elements for them.
+        suite.claims.tests = suite.claims.tests.map(|all| all.saturating_sub(ignored));
         if look {
             self.dialect.suite_seen(node);
         }
@@ -179,6 +187,9 @@ impl Machine<'_> {
             self.fail_suite(node, &mut suite);
         } else if claims_more && self.shows_too_little(&suite) {
             self.note_unshown(node, suite.claims.beyond(suite.inner_claims));
+        }
+        if let Some(said) = self.given_up(&suite) {
+            self.fail_given_up(&mut suite, said);
         }
         if no_case && node == Node::Suite && self.hollow.len() < HOLLOW {
             self.hollow.push(self.path.clone());
@@ -283,7 +294,32 @@ impl Machine<'_> {
         self.open_case_of_suite();
         let what = if node == Node::Suite { "suite" } else { "run" };
         self.fail_claimed(what, suite.claims.beyond(suite.inner_claims));
-        // It ends while its suite is still around it.
+        self.end_case_of(suite);
+    }
+
+    /// The line with which the TAP of a suite ends before its plan is done.
+    fn given_up(&self, suite: &OpenSuite) -> Option<String> {
+        let out = suite.out.as_ref().filter(|_| suite.is_suite)?;
+        is_odd(self.dialect_name(), Oddity::TapInOutput).then(|| out.line("Bail out!"))?
+    }
+
+    /// A suite was given up, and its cases are those before that.
+    fn fail_given_up(&mut self, suite: &mut OpenSuite, said: String) {
+        self.open_case_of_suite();
+        self.wrong_seen += 1;
+        if let Some(case) = self.case() {
+            case.error = true;
+            case.failures.push(Failure {
+                element: Some("error".to_owned()),
+                message: Some(said),
+                ..Failure::default()
+            });
+        }
+        self.end_case_of(suite);
+    }
+
+    /// The case of a suite ends while its suite is still around it.
+    fn end_case_of(&mut self, suite: &mut OpenSuite) {
         self.suites.push(std::mem::take(suite));
         self.end_case();
         if let Some(back) = self.suites.pop() {
