@@ -108,14 +108,27 @@ fn without_raising(line: &str) -> Cow<'_, str> {
     }
 }
 
-/// The variable of the environment that a line of source reads.
+/// The variable of the environment that a line of source reads, and what it does with one
+/// that is not set, where that is plain.
 fn read_variable(source: &str) -> String {
-    let Some((_, rest)) = source.split_once("process.env") else {
+    let Some((before, rest)) = source.split_once("process.env") else {
         return String::new();
     };
     let in_name = |b: &u8| b.is_ascii_alphanumeric() || b"_.['\"".contains(b);
-    let name = &rest[..rest.bytes().take_while(in_name).count()];
-    format!("process.env{name}\n")
+    let (name, behind) = rest.split_at(rest.bytes().take_while(in_name).count());
+    let throws = behind
+        .trim_start_matches(']')
+        .trim_start()
+        .strip_prefix(')')
+        .is_some_and(|then| then.trim_start_matches([' ', '{']).starts_with("throw"));
+    let asks: String = before.split_whitespace().collect();
+    if throws && asks.ends_with("if(!") {
+        format!("if (!process.env{name}) throw\n")
+    } else if asks.ends_with("newURL(") {
+        format!("new URL(process.env{name}\n")
+    } else {
+        format!("process.env{name}\n")
+    }
 }
 
 /// `/srv/x.js:3`, `file:///srv/x.js:3`.
@@ -207,6 +220,25 @@ mod tests {
             said.contains("??=") && !said.contains("usage: y usage"),
             "{said}"
         );
+        for (source, said) in [
+            (
+                "if(!process.env.A_KEY) throw new Error('rate limit');",
+                "if (!process.env.A_KEY) throw",
+            ),
+            (
+                "if (! process.env['A_KEY']) { throw no; }",
+                "if (!process.env['A_KEY') throw",
+            ),
+            (
+                "const u = new URL(process.env.A_URL, base);",
+                "new URL(process.env.A_URL",
+            ),
+            ("if (process.env.A_KEY) throw no;", "process.env.A_KEY"),
+        ] {
+            let text = format!("/srv/x.js:1\n{source}\n    ^\n\nError: no\n");
+            let said = format!("/srv/x.js:1\n{said}\n\nError: no\n");
+            assert_eq!(without_source(text.into()), said);
+        }
         let plain = "Error: no\n  ^\nset A=1 to begin";
         assert_eq!(without_source(plain.into()), plain);
     }
