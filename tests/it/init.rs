@@ -679,6 +679,29 @@ fn two_servers_of_one_file_name_do_not_overwrite_each_other() {
 }
 
 #[test]
+fn what_a_client_starts_itself_is_left_out() {
+    let project = scripted(&json!({ "tools": [] }));
+    project.write(
+        "goose.yaml",
+        "extensions:\n  developer: { type: builtin, enabled: true }\n  mine: { type: stdio, \
+         enabled: true, cmd: python3, args: [server.py] }\n",
+    );
+    let init = ["init", "--config", "goose.yaml"];
+    let ended = project.jelly(&init).output();
+    assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
+    let said = "its client starts them itself: developer";
+    assert!(ended.stderr.contains(said), "{}", ended.stderr);
+    assert!(project.read("plans/mine.yaml").contains("name: mine\n"));
+    let ended = project.jelly(&init).args(["developer"]).output();
+    assert_eq!(ended.code, Some(2), "{}{}", ended.stdout, ended.stderr);
+    assert!(
+        ended.stderr.contains("is a part of its client"),
+        "{}",
+        ended.stderr
+    );
+}
+
+#[test]
 fn a_remote_is_reached_with_what_was_told_and_the_secret_unwritten() {
     let site = Http::serve(|request, out| {
         if request.header("x-api-key") != SECRET || request.path != "/acme/mcp" {

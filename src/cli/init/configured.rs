@@ -72,7 +72,7 @@ fn selected(config: &Config, names: &[String]) -> Result<Vec<Entry>, Refusal> {
         .entries
         .iter()
         .filter(|entry| match names {
-            [] => !entry.disabled,
+            [] => !entry.disabled && !entry.is_built_in,
             names => names.contains(&entry.name),
         })
         .cloned()
@@ -82,15 +82,18 @@ fn selected(config: &Config, names: &[String]) -> Result<Vec<Entry>, Refusal> {
         })
         .collect();
     let shown = config.path.display();
-    let off = |entry: &&Entry| names.is_empty() && entry.disabled;
-    let off: Vec<&str> = config
-        .entries
-        .iter()
-        .filter(off)
-        .map(|e| e.name.as_str())
-        .collect();
+    let left_out = |is: fn(&Entry) -> bool| -> Vec<&str> {
+        let left_out = config.entries.iter().filter(|entry| is(entry));
+        let left_out = left_out.filter(|_| names.is_empty());
+        left_out.map(|entry| entry.name.as_str()).collect()
+    };
+    let off = left_out(|entry| entry.disabled && !entry.is_built_in);
+    let own = left_out(|entry| entry.is_built_in);
     if entries.is_empty() {
         return Err(Refusal::invalid(match off.first() {
+            None if !own.is_empty() => {
+                format!("error: {shown} has no servers but those that its client starts itself")
+            }
             None => format!("error: {shown} has no servers"),
             Some(first) => format!(
                 "error: {shown} has no server that is not disabled\nhelp: named, a disabled one is \
@@ -106,7 +109,21 @@ fn selected(config: &Config, names: &[String]) -> Result<Vec<Entry>, Refusal> {
             sanitize(&off.join(", "))
         ));
     }
+    if !own.is_empty() {
+        complain(&format!(
+            "note: left out of {shown}, since its client starts them itself: {}",
+            sanitize(&own.join(", "))
+        ));
+    }
     for entry in &entries {
+        if entry.is_built_in {
+            return Err(Refusal::invalid(format!(
+                "error: {}: `{}` is a part of its client, which starts it itself\nhelp: name a \
+                 server that has a command or a URL",
+                config.at(entry.place),
+                sanitize(&entry.name)
+            )));
+        }
         if entry.reached.is_none() {
             let flaw = entry.flaws.first();
             return Err(Refusal::invalid(format!(

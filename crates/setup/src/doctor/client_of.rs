@@ -2,6 +2,7 @@
 
 use super::clients::{CLIENTS, Client};
 use super::document::{Member, Node};
+use super::misplaced::holds_servers;
 use super::usual_place::UsualPlace;
 use std::path::Path;
 
@@ -57,7 +58,9 @@ pub(super) fn client_by_shape(root: &Node) -> Client {
         Client::Zed
     } else if mcp.is_some_and(|mcp| mcp.members().iter().any(is_opencodes)) {
         Client::OpenCode
-    } else if root.member("servers").is_some() || mcp.is_some() {
+    } else if root.member("servers").is_some()
+        || mcp.is_some_and(|mcp| mcp.member("servers").is_some() || !holds_servers(mcp))
+    {
         Client::VsCode
     } else {
         Client::Unknown

@@ -27,9 +27,13 @@ pub(super) fn strangers<'n>(
     object.members().iter().filter(move |member| {
         !own.contains(&member.name.as_str())
             && is_a_key(&member.name)
-            && matches!(member.value.data, Data::Map(_))
-            && member.value.members().iter().any(is_server)
+            && holds_servers(&member.value)
     })
+}
+
+/// Whether a value is an object with what some client takes for a server.
+pub(super) fn holds_servers(value: &Node) -> bool {
+    matches!(value.data, Data::Map(_)) && value.members().iter().any(is_server)
 }
 
 /// Whether some client has its servers under it, however its words are joined.

@@ -4,6 +4,10 @@ use super::document::Node;
 use jelly_base::text::shell_path;
 use std::path::Path;
 
+/// What helps where a file has nothing to do with a server.
+const NAME_IT: &str = "name the file in which a client names its servers; without one, `jelly \
+                       doctor` looks where clients keep theirs";
+
 /// What a file is instead of a client's configuration, and what to do with it; none where it
 /// may be one.
 pub(super) fn of_another_kind(root: &Node, path: &Path) -> Option<(&'static str, String)> {
@@ -13,6 +17,30 @@ pub(super) fn of_another_kind(root: &Node, path: &Path) -> Option<(&'static str,
         .any(has)
     {
         return None;
+    }
+    let named = |name: &str| path.file_name().is_some_and(|own| own == name);
+    let schema = root.member("$schema").and_then(Node::text);
+    let is_of_registry = has("name") && (has("packages") || has("remotes"));
+    if schema.is_some_and(|schema| schema.ends_with("server.schema.json"))
+        || named("server.json") && is_of_registry
+    {
+        let shown = shell_path(&path.display().to_string());
+        return Some((
+            "it is a `server.json` of the registry of MCP, and no configuration of a client",
+            format!("`jelly init {shown}` makes a plan for the server that it describes"),
+        ));
+    }
+    if named("package.json") && (has("name") || has("dependencies") || has("scripts")) {
+        return Some((
+            "it is the `package.json` of a project of Node, and no configuration of a client",
+            NAME_IT.to_owned(),
+        ));
+    }
+    if named("jelly.yaml") || named("jelly.yml") {
+        return Some((
+            "it holds the settings of jelly, and is no configuration of a client",
+            NAME_IT.to_owned(),
+        ));
     }
     if has("servers") && has("steps") {
         let shown = shell_path(&path.display().to_string());

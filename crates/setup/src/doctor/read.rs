@@ -9,7 +9,7 @@ use super::document::{Data, Member, Node, SyntaxProblem, parse, refused, refused
 use super::entry::{Config, Entry, Place, Reached, Spot};
 use super::kinds::{kind_problem, skipped_url};
 use super::members::{command_holder, input, own_members, present};
-use super::misplaced::{Near, misplaced, no_object, strangers};
+use super::misplaced::{Near, holds_servers, misplaced, no_object, strangers};
 use super::opencode::misshapen;
 use super::other_files::of_another_kind;
 use super::slow_start::own_limit;
@@ -24,6 +24,10 @@ pub const MAX_BYTES: usize = 16 << 20;
 
 /// Types of servers that are part of their client.
 const BUILT_IN: [&str; 4] = ["builtin", "platform", "frontend", "inline_python"];
+
+/// Members that servers stand under, of clients that have no row of their own: Crush's in its
+/// `crush.json`, and Amp's in its `settings.json`.
+const OTHER_KEYS: [&str; 2] = ["mcp", "amp.mcpServers"];
 
 /// A file that is no configuration.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -162,6 +166,13 @@ impl Reader<'_> {
         if let Some(mcp) = mcp.filter(|_| is_vs_codes) {
             self.holder(mcp, config)?;
         }
+        if self.format.client == Client::Unknown && !config.has_servers_key {
+            let others = OTHER_KEYS.iter().filter_map(|key| root.member(key));
+            for servers in others.filter(|servers| holds_servers(servers)) {
+                config.has_servers_key = true;
+                self.servers(servers, config);
+            }
+        }
         if matches!(self.format.client, Client::ClaudeCode | Client::Unknown) {
             let projects = root.member("projects").map_or(&[][..], Node::members);
             let own = projects.iter().rfind(|own| Path::new(&own.name) == project);
@@ -169,7 +180,11 @@ impl Reader<'_> {
                 self.holder(&own.value, config)?;
             }
         }
-        if self.is_certain {
+        // No other client is known to write TOML.
+        let is_only = self.format.client == Client::Codex
+            && !config.has_servers_key
+            && root.member("mcpServers").is_some();
+        if self.is_certain || is_only {
             let own = self.format.servers.first();
             let near = Near {
                 has_key: own.is_some_and(|own| root.member(own).is_some()),

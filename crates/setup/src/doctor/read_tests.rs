@@ -456,6 +456,60 @@ fn broken_toml_and_yaml_are_said_with_line_and_column() {
 }
 
 #[test]
+fn files_with_names_of_their_own_are_no_configurations() {
+    for (name, text, expected) in [
+        (
+            "server.json",
+            r#"{"name": "io.github.a/b", "packages": []}"#,
+            "it is a `server.json` of the registry",
+        ),
+        (
+            "b.json",
+            r#"{"$schema": "https://static.modelcontextprotocol.io/schemas/2025-07-09/server.schema.json"}"#,
+            "it is a `server.json` of the registry",
+        ),
+        (
+            "package.json",
+            r#"{"name": "depot", "bin": "x.js"}"#,
+            "it is the `package.json`",
+        ),
+        (
+            "jelly.yaml",
+            "color: auto\n",
+            "it holds the settings of jelly",
+        ),
+    ] {
+        let error = read(Path::new(name), text, Path::new("/")).unwrap_err();
+        assert!(error.what.starts_with(expected), "{}", error.what);
+        assert!(error.help.is_some(), "{name}");
+    }
+}
+
+#[test]
+fn servers_of_clients_without_a_row_are_found() {
+    for (name, text) in [
+        (
+            "crush.json",
+            r#"{"mcp": {"a": {"type": "stdio", "command": "x"}, "b": {"type": "http", "url": "https://h"}}}"#,
+        ),
+        (
+            "settings.json",
+            r#"{"amp.mcpServers": {"a": {"command": "x"}, "b": {"url": "https://h"}}, "amp.url": "u"}"#,
+        ),
+    ] {
+        let config = config(name, text);
+        assert_eq!(config.client, Client::Unknown, "{name}");
+        assert_eq!(names(&config), ["a", "b"], "{name}");
+    }
+    let settings = config("s.json", r#"{"mcp": {"servers": {"a": {"command": "x"}}}}"#);
+    assert_eq!(settings.client, Client::VsCode);
+    assert_eq!(names(&settings), ["a"]);
+    let toml = config("x.toml", "[mcpServers.a]\ncommand = \"x\"\n");
+    assert_eq!(names(&toml), ["a"]);
+    assert_eq!(toml.entries[0].flaws[0].lint, Lint::WrongKey);
+}
+
+#[test]
 fn a_plan_and_a_compose_file_are_no_configurations() {
     for (text, expected) in [
         (
