@@ -557,10 +557,19 @@ fn only_an_environment_of_the_entrys_own_is_cleared() {
     }
     let own = &[
         ("/work/.venv/bin/srv", "#!/work/.venv/bin/python3\n"),
+        ("/work/.venv/bin/python3.11", ""),
         ("/work/.venv/pyvenv.cfg", ""),
+        (
+            "/work/.venv/lib/python3.11/site-packages/srv-1.0.dist-info/RECORD",
+            "srv/__init__.py,,\n../../../bin/srv,sha256=x,203\n",
+        ),
+        // Nobody has installed it.
+        ("/work/.venv/bin/backup.sh", "#!/bin/sh\n"),
     ];
     for (command, files, is_cleared) in [
-        ("/work/.venv/bin/srv", &own[..], true),
+        ("/work/.venv/bin/srv", &own[..4], true),
+        ("/work/.venv/bin/srv", &own[..], false),
+        ("/work/.venv/bin/srv", &own[..3], false),
         (
             "/work/srv.py",
             &[

@@ -18,6 +18,13 @@ const OF_AN_ENVIRONMENT: WordList =
 const SHARED: WordList =
     WordList("applications bash-completion doc fish icons jupyter locale man zsh");
 
+/// And into its folder `bin`, without the version behind some names.
+const PROGRAMS: WordList = WordList(
+    "Activate.ps1 __pycache__ activate activate.bat activate.csh activate.fish activate.nu \
+     activate.ps1 activate.xsh activate_this.py deactivate.bat deactivate.nu easy_install \
+     easy_install- pip pydoc.bat pypy python pythonw wheel wheel- 𝜋thon",
+);
+
 impl Doctor<'_> {
     /// Has a launcher fetch the server that is not installed.
     pub(super) fn fetching(&self, name: &str) -> Remedy {
@@ -118,6 +125,41 @@ impl Doctor<'_> {
                 .iter()
                 .all(|name| SHARED.has(name))
             && !self.is_used_inside(root)
+            && self.has_installed_programs_only(root)
+    }
+
+    /// Whether nothing is in the folder `bin` of an environment but what made it, or a package,
+    /// has put there.
+    fn has_installed_programs_only(&self, root: &Path) -> bool {
+        let sight = self.context.sight;
+        let is_made = |name: &String| {
+            let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+            PROGRAMS.has(name) || PROGRAMS.has(bare)
+        };
+        let programs = sight.names(&root.join("bin")).into_iter();
+        let others: Vec<String> = programs.filter(|name| !is_made(name)).collect();
+        if others.is_empty() {
+            return true;
+        }
+        let lib = root.join("lib");
+        let pythons = sight.names(&lib).into_iter();
+        let folders = pythons.map(|python| lib.join(python).join("site-packages"));
+        let records: Vec<String> = folders
+            .flat_map(|folder| {
+                let names = sight.names(&folder).into_iter();
+                let packages = names.filter(|name| name.ends_with(".dist-info"));
+                packages
+                    .filter_map(|name| sight.text(&folder.join(name).join("RECORD")))
+                    .collect::<Vec<_>>()
+            })
+            .collect();
+        // `../../../bin/srv,sha256=…,203`
+        let is_recorded = |name: &String| {
+            let end = format!("/bin/{name}");
+            let mut lines = records.iter().flat_map(|record| record.lines());
+            lines.any(|line| line.split(',').next().is_some_and(|it| it.ends_with(&end)))
+        };
+        others.iter().all(is_recorded)
     }
 
     /// Whether an argument or a variable of the entry names something in this folder.
