@@ -2,10 +2,14 @@
 //!
 //! Main functions: [`strangers`], and [`misplaced`], which says so.
 
-use super::clients::{CLIENTS, ClientFormat};
+use super::clients::{CLIENTS, Client, ClientFormat};
 use super::document::{Data, Member, Node};
 use super::entry::Place;
 use jelly_base::model::{Finding, FindingLevel, Lint};
+
+/// Members that servers stand under, of clients that have no row of their own: Crush's in its
+/// `crush.json`, and Amp's in its `settings.json`.
+const OTHER_KEYS: [&str; 2] = ["mcp", "amp.mcpServers"];
 
 /// What of a client's own stands in the file besides.
 #[derive(Debug, Clone, Copy, Default)]
@@ -34,6 +38,25 @@ pub(super) fn strangers<'n>(
 /// Whether a value is an object with what some client takes for a server.
 pub(super) fn holds_servers(value: &Node) -> bool {
     matches!(value.data, Data::Map(_)) && value.members().iter().any(is_server)
+}
+
+/// Where servers have to stand.
+pub(super) fn shape(client: Client) -> &'static str {
+    match client {
+        Client::Codex => "servers are tables by name, `[mcp_servers.NAME]`",
+        Client::OpenCode => "servers are members of the object `mcp`, by name",
+        Client::Goose => "servers are entries of the map `extensions`, by name",
+        _ => {
+            "servers are members of the object `mcpServers` (VS Code: `servers`, Zed: \
+             `context_servers`), by their names"
+        }
+    }
+}
+
+/// Objects of servers of clients that have no row of their own.
+pub(super) fn of_other_clients(root: &Node) -> impl Iterator<Item = &Node> {
+    let others = OTHER_KEYS.iter().filter_map(move |key| root.member(key));
+    others.filter(|servers| holds_servers(servers))
 }
 
 /// Whether some client has its servers under it, however its words are joined.

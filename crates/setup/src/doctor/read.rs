@@ -9,7 +9,7 @@ use super::document::{Data, Member, Node, SyntaxProblem, parse, refused, refused
 use super::entry::{Config, Entry, Place, Reached, Spot};
 use super::kinds::{kind_problem, skipped_url};
 use super::members::{command_holder, input, own_members, present};
-use super::misplaced::{Near, holds_servers, misplaced, no_object, strangers};
+use super::misplaced::{Near, misplaced, no_object, of_other_clients, shape, strangers};
 use super::opencode::misshapen;
 use super::other_files::of_another_kind;
 use super::slow_start::own_limit;
@@ -24,10 +24,6 @@ pub const MAX_BYTES: usize = 16 << 20;
 
 /// Types of servers that are part of their client.
 const BUILT_IN: [&str; 4] = ["builtin", "platform", "frontend", "inline_python"];
-
-/// Members that servers stand under, of clients that have no row of their own: Crush's in its
-/// `crush.json`, and Amp's in its `settings.json`.
-const OTHER_KEYS: [&str; 2] = ["mcp", "amp.mcpServers"];
 
 /// A file that is no configuration.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -135,19 +131,6 @@ pub fn read(path: &Path, text: &str, project: &Path) -> Result<Config, ConfigErr
 const LOOK: &str = "look at this line and the one before it: a comma, a quote or a bracket is \
                     missing, or stands there too often";
 
-/// Where servers have to stand.
-fn shape(client: Client) -> &'static str {
-    match client {
-        Client::Codex => "servers are tables by name, `[mcp_servers.NAME]`",
-        Client::OpenCode => "servers are members of the object `mcp`, by name",
-        Client::Goose => "servers are entries of the map `extensions`, by name",
-        _ => {
-            "servers are members of the object `mcpServers` (VS Code: `servers`, Zed: \
-             `context_servers`), by their names"
-        }
-    }
-}
-
 type Refused = (Place, String, Option<&'static str>);
 
 struct Reader<'t> {
@@ -167,8 +150,7 @@ impl Reader<'_> {
             self.holder(mcp, config)?;
         }
         if self.format.client == Client::Unknown && !config.has_servers_key {
-            let others = OTHER_KEYS.iter().filter_map(|key| root.member(key));
-            for servers in others.filter(|servers| holds_servers(servers)) {
+            for servers in of_other_clients(root) {
                 config.has_servers_key = true;
                 self.servers(servers, config);
             }

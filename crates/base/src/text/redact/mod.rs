@@ -6,6 +6,7 @@
 //! [`show_argv`], [`show_url`], [`show_value`], [`show_text`] and [`mask_json`] mask it, [`secrets_in_argv`]
 //! and the like name it.
 
+mod address_keys;
 mod compared;
 mod decoded;
 mod forms;

@@ -5,11 +5,10 @@
 //! is not enough: what stands behind it has to look like a secret as well. In
 //! JSON the name of a member is enough ([`mask_json`]).
 
+use super::address_keys::{A_PATH_KEY, A_WEBHOOK};
 use super::keys::private_keys;
 use super::names::{has_secret_form, is_common, is_password, looks_secret, may_be_secret};
-use super::places::{
-    A_PATH_KEY, A_WEBHOOK, AN_ARGUMENT, Found, SCHEMES, URL_PASSWORD, secrets_in_urls,
-};
+use super::places::{AN_ARGUMENT, Found, SCHEMES, URL_PASSWORD, secrets_in_urls};
 use crate::text::strip_ansi;
 use std::borrow::Cow;
 use std::ops::Range;
