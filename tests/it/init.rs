@@ -692,7 +692,7 @@ fn what_a_client_starts_itself_is_left_out() {
     let said = "its client starts them itself: developer";
     assert!(ended.stderr.contains(said), "{}", ended.stderr);
     assert!(project.read("plans/mine.yaml").contains("name: mine\n"));
-    let ended = project.jelly(&init).args(["developer"]).output();
+    let ended = project.jelly(&init).args(&["developer"]).output();
     assert_eq!(ended.code, Some(2), "{}{}", ended.stdout, ended.stderr);
     assert!(
         ended.stderr.contains("is a part of its client"),
