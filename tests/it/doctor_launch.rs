@@ -320,7 +320,7 @@ fn small_slips_are_told_with_what_to_write() {
             says(
                 &project,
                 "python3",
-                "Error [ERR_REQUIRE_ESM]: require() of ES Module /x/node_modules/chalk/i.js from \
+                "Error [ERR_REQUIRE_ESM]: require() of ES Module /x/node_modules/chalk/source/index.js from \
                  /x/index.js not supported.\n    at Object.<anonymous> (/x/index.js:2:15)",
             ),
             "node/requires-es-package",

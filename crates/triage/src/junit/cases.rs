@@ -12,9 +12,10 @@ use super::identity::{Failed, hash, join};
 use super::kept::{Kept, bare};
 use super::machine::{BETWEEN, Machine};
 use super::open::{OpenCase, OpenSuite, OpenWrong};
+use super::own_labels;
 use crate::frameworks::is_odd;
 use crate::frameworks::spec::Oddity;
-use jelly_base::model::{Failure, Label, Side};
+use jelly_base::model::{Failure, Label};
 
 /// Cases inside cases that are followed; some converters write one.
 const NESTED_CASES: usize = 8;
@@ -266,7 +267,8 @@ impl Machine<'_> {
                 |known: &Failure| known.message == failure.message && known.type_ == failure.type_;
             // A run tells a test by its last failed attempt, whatever was wrong
             // with those before it.
-            let is_own = own_run || rerun && is_unnamed && told_by_jelly(&failure).is_some();
+            let is_own =
+                own_run || rerun && is_unnamed && own_labels::told_by_jelly(&failure).is_some();
             let known = rerun && (is_own || case.failures.iter().any(says_the_same));
             let known = known && !case.failures.is_empty();
             if flaky && own_run {
@@ -473,13 +475,13 @@ impl Machine<'_> {
         if self.own {
             let said = out.as_deref().and_then(Label::from_output);
             let (said, rest) = said.unzip();
-            doubt = label(&mut failures, case, outcome, said);
+            doubt = own_labels::label(&mut failures, case, outcome, said);
             if let Some(rest) = rest.map(str::to_owned) {
                 out = (!rest.trim().is_empty()).then_some(rest);
             }
         } else if !self.is_root_named {
             for failure in &mut failures {
-                failure.label = told_by_jelly(failure);
+                failure.label = own_labels::told_by_jelly(failure);
             }
         }
         let file = (!case.file.is_empty())
@@ -546,61 +548,6 @@ impl Machine<'_> {
             }
         }
     }
-}
-
-/// Takes from a report of jelly's own what it said of these failures: by the
-/// properties of the case or the first line of its output, of which the first
-/// failure is the last attempt, or by the first line of each text. Why that of
-/// the case can't be, where it contradicts the case itself.
-fn label(
-    failures: &mut [Failure],
-    case: &OpenCase,
-    outcome: CaseOutcome,
-    output: Option<Label>,
-) -> Option<&'static str> {
-    for failure in failures.iter_mut() {
-        let text = failure.text.as_deref().and_then(Label::from_text);
-        let message = || failure.message.as_deref().and_then(Label::from_message);
-        failure.label = text.or_else(message);
-    }
-    let properties = case.properties.iter();
-    let said = Label::from_properties(properties.map(|(name, value)| (&**name, &**value)));
-    let said = said.or(output)?;
-    let first = failures.first_mut()?;
-    let doubt = contradiction(&said, first, &case.name, outcome);
-    if doubt.is_none() {
-        first.label = Some(said);
-    }
-    doubt
-}
-
-/// What jelly said of a failure in a report that another tool has merged, which leaves neither
-/// the name of its root nor its properties: its type, its message and its text say one cause.
-fn told_by_jelly(failure: &Failure) -> Option<Label> {
-    let text = Label::from_text(failure.text.as_deref()?)?;
-    let message = Label::from_message(failure.message.as_deref()?)?;
-    let is_one = message == text && failure.type_.as_deref() == Some(text.root_cause());
-    is_one.then_some(text)
-}
-
-/// What of a case its label can't be true beside.
-fn contradiction(
-    said: &Label,
-    failure: &Failure,
-    name: &str,
-    outcome: CaseOutcome,
-) -> Option<&'static str> {
-    if said.side() == Side::Code && name.starts_with("(start ") {
-        return Some("a server that does not start is no fault of the code under test");
-    }
-    if outcome == CaseOutcome::Flaky && !said.is_flaky() {
-        return Some("the test passed in the end, and it says nothing of that");
-    }
-    // The text says the same cause, unless somebody changed one of them.
-    let text = failure.text.as_deref().and_then(Label::from_text);
-    let other =
-        text.filter(|text| (text.side(), text.root_cause()) != (said.side(), said.root_cause()));
-    other.map(|_| "the failure's text says another cause")
 }
 
 fn outcome(case: &OpenCase) -> CaseOutcome {

@@ -26,6 +26,7 @@ mod lines;
 mod machine;
 mod node_tap;
 mod open;
+mod own_labels;
 mod prove;
 mod read;
 mod reruns;

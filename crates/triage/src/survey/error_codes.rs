@@ -25,6 +25,21 @@ pub(super) fn codes(text: &str) -> Vec<String> {
         .collect()
 }
 
+/// The variant of an error type of a Rust program, which tests meet as what they unwrap and as
+/// what they compare. Those of the standard library come of anything.
+pub(super) fn variant(text: &str) -> Option<&str> {
+    static VARIANT: LazyPattern = LazyPattern::ascii(
+        r"(?m)(?:on an `Err` value: |\bErr\(|^[^\n:]{1,80}: )(?P<name>[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]+)+)(?:[({ ]|$)",
+    );
+    const OF_ANYTHING: [&str; 5] = ["Error", "Elapsed", "Timeout", "Exception", "Refused"];
+    if !text.contains("Err") && !text.contains("panicked") && !text.contains("left: ") {
+        return None;
+    }
+    let name = VARIANT.captures(text)?.name("name")?.as_str();
+    let is_of_program = !OF_ANYTHING.iter().any(|end| name.ends_with(end));
+    is_of_program.then_some(name)
+}
+
 /// The codes by which clouds say that who asks is known no more, with whom that is about.
 pub(super) fn cloud_code(text: &str) -> Option<String> {
     static CODE: LazyPattern = LazyPattern::new(

@@ -310,8 +310,13 @@ fn came_lines(text: &str) -> String {
     let mut came = Vec::new();
     // Vitest shows two documents that differ as a whole one below the other.
     let mut is_whole = false;
+    // Mocha marks what came as removed.
+    let mark = match text.contains("+ expected - actual") {
+        true => "-",
+        false => "+ ",
+    };
     for line in text.lines().take(LINES).map(str::trim) {
-        match line.strip_prefix("+ ") {
+        match line.strip_prefix(mark) {
             Some("Received:") => is_whole = true,
             Some(head) if head.starts_with("Received") || head.starts_with("actual ") => {}
             Some(line) => came.push(line.trim()),
@@ -547,7 +552,7 @@ fn named_servers(line: &str) -> Vec<String> {
     // Only where a cause names it, too, does it tell anything.
     static HOST: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(
-            r"\b[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:com|cloud|corp|dev|example|internal|invalid|io|lan|local|net|org|svc|test)\b",
+            r"(?:^|[^\w.@-])(?P<host>[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:com|cloud|corp|dev|example|internal|invalid|io|lan|local|net|org|svc|test))\b",
         )
         .ok()
     });
@@ -565,11 +570,13 @@ fn named_servers(line: &str) -> Vec<String> {
     let silent = SILENT.as_ref().and_then(|silent| silent.captures(&line));
     found.extend(silent.map(|silent| silent[1].to_owned()));
     if found.is_empty() {
-        let hosts = HOST.as_ref().map(|host| host.find_iter(&line));
+        // Behind an `@` it is that of a person.
+        let hosts = HOST.as_ref().map(|host| host.captures_iter(&line));
         found.extend(
             hosts
                 .into_iter()
                 .flatten()
+                .filter_map(|found| found.name("host"))
                 .filter(|host| !is_of_program(&line[host.end()..]))
                 .map(|host| host.as_str().to_owned()),
         );

@@ -142,6 +142,15 @@ struct OutagesOfCause {
     status: Option<String>,
 }
 
+/// The outages of one cause with which the same is spoken.
+#[derive(Debug, Clone, Copy)]
+struct OutagesOfService {
+    first: usize,
+    count: usize,
+    /// The first has an address.
+    is_named: bool,
+}
+
 /// The outages that are told already, by what they are about: there may be as
 /// many as failures.
 #[derive(Default)]
@@ -159,7 +168,7 @@ struct KnownOutages<'v> {
     /// The addresses with a port, by their hosts.
     ports: HashMap<String, BTreeSet<String>>,
     /// By the cause and what is spoken with them: the first, and how many.
-    services: HashMap<(OutageCause, &'static str), (usize, usize)>,
+    services: HashMap<(OutageCause, &'static str), OutagesOfService>,
     /// By who asked: nothing where several were asked from one file.
     clients: HashMap<(&'v str, &'v str), Option<usize>>,
 }
@@ -195,7 +204,12 @@ impl<'v> KnownOutages<'v> {
         }
         if let Some(service) = servers.speaks {
             let of_service = (servers.cause.clone(), service);
-            self.services.entry(of_service).or_insert((at, 0)).1 += 1;
+            let known = self.services.entry(of_service).or_insert(OutagesOfService {
+                first: at,
+                count: 0,
+                is_named: !servers.about.is_empty(),
+            });
+            known.count += 1;
         }
         self.learn(at, servers);
     }
@@ -276,8 +290,13 @@ impl<'v> KnownOutages<'v> {
             return None;
         }
         let of_service = (servers.cause.clone(), servers.speaks?);
-        let (first, count) = *self.services.get(&of_service)?;
-        (count == 1 && !self.is_asked_elsewhere(servers, first)).then_some(first)
+        let known = *self.services.get(&of_service)?;
+        // Where none of them names a server, several files that ask tell of no second one;
+        // connections with names of their own do.
+        let is_file = |(_, client): &(&str, &str)| client.contains(['/', '\\']);
+        let is_nameless = !known.is_named && servers.clients.iter().all(is_file);
+        let is_one = is_nameless || !self.is_asked_elsewhere(servers, known.first);
+        (known.count == 1 && is_one).then_some(known.first)
     }
 
     /// The first outage of the same kind that [`same`] finds at one of the

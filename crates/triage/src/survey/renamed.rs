@@ -30,11 +30,15 @@ pub(super) fn renamed(text: &str) -> Option<String> {
 /// What was wanted and what came: the lines of a difference, or two documents of one line.
 fn documents(text: &str) -> Option<(String, String)> {
     static BESIDE: LazyPattern = LazyPattern::ascii(
-        r"(?:=|got:?) (?P<came>[\{\[][^\n]+[\}\]])[,;] want(?:ed)?:? (?P<wanted>[\{\[][^\n]+[\}\]])",
+        r#"(?:=|got:?) (?P<came>[\{\[][^\n]+[\}\]])[,;] want(?:ed)?:? (?P<wanted>[\{\[][^\n]+[\}\]])|\bleft: "?(?P<left>[\{\[][^\n]+[\}\]])"?(?:; |\n\s*)right: "?(?P<right>[\{\[][^\n]+[\}\]])"?"#,
     );
     if let Some(found) = BESIDE.captures(text) {
-        let part = |name| Some(found.name(name)?.as_str().to_owned());
-        return Some((part("wanted")?, part("came")?));
+        // In a text of Rust, quotes are escaped.
+        let part = |one, other| {
+            let part = found.name(one).or_else(|| found.name(other))?;
+            Some(part.as_str().replace("\\\"", "\""))
+        };
+        return Some((part("wanted", "right")?, part("came", "left")?));
     }
     let of = |mark: char| {
         let lines = text.lines().take(LINES).map(str::trim_start);
@@ -84,6 +88,7 @@ mod tests {
             "+ '{\"articleNo\":\"A1\",\"qty\":3}'\n- '{\"sku\":\"A1\",\"qty\":3}'",
             "json = {\"id\":1,\"articleNo\":450}, want {\"id\":1,\"sku\":450}",
             "- Expected\n+ Received\n\n  Object {\n-   \"sku\": \"A1\",\n+   \"articleNo\": \"A1\",",
+            "left: \"{\\\"articleNo\\\":\\\"R-17\\\",\\\"net\\\":1}\"; right: \"{\\\"sku\\\":\\\"R-17\\\",\\\"net\\\":1}\"",
             "-{:sku=>\"A1\", :name=>\"x\"}\n+{:articleNo=>\"A1\", :name=>\"x\"}",
         ] {
             assert_eq!(

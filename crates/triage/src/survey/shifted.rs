@@ -26,6 +26,7 @@ pub(super) fn shift(said: &str) -> Option<String> {
     separator(wanted, came)
         .or_else(|| hours(wanted, came))
         .or_else(|| difference(wanted, came))
+        .or_else(|| affix(wanted, came))
         .or_else(|| written(wanted, came))
 }
 
@@ -143,7 +144,7 @@ pub(super) fn compared(said: &str) -> Option<(String, String)> {
         r#"(?x)
               \bexpected\ ['"`]?(?P<c2>[^"'`\n]+?)['"`]?\ to\ (?:deeply\ )?(?:be\ close\ to|be\ within\ \S+\ of|equal|eq|be)\ ['"`]?(?P<w2>[^"'`\n]+?)['"`]?(?:,\ |\ \+/-|\ //|\n|$)
             | (?i:\bexpected)(?:\ string)?(?:\ +|:\ *)[<"'`]{0,2}(?P<w1>[^"'`<>\n]+?)[>"'`]{0,2},?\s+(?i:but\ was|actual|received|got)(?:\ string)?(?:\ +|:\ *)[<"'`]{0,2}(?P<c1>[^"'`<>\n]+?)(?:[>"'`]{1,2}(?:\s|\.|$)|\n|$)
-            | \bassert\ ['"]?(?P<c3>[^"'\n]+?)['"]?\ ==\ ['"]?(?P<w3>[^"'\n]+?)['"]?(?:\ ±|\n|$)
+            | \bassert\ ['"]?(?P<c3>[^"'\n]+?)['"]?\ ==\ ['"]?(?P<w3>[^"'\n]+?)['"]?(?:\ ±|\ \+\ +where\ |\ [-+]\ |\n|$)
             | \bgot:?\ ['"]?(?P<c4>[^"'\n,]+?)['"]?,?\ want(?:ed)?:?\ ['"]?(?P<w4>[^"'\n,;]+?)['"]?(?:[,;]|\n|$)
             | \bFailed\ asserting\ that\ (?:two\ strings\ are\ )?['"]?(?P<c5>[^'"\n]+?)['"]?\ (?:matches\ expected|is\ identical\ to|equals)\ ['"]?(?P<w5>[^'"\n]+?)['"]?\.?(?:\n|$)
             | \A(?P<c8>[^!=\n]{1,40})\ !=\ (?P<w8>[^!=\n]{1,40})\z
@@ -153,13 +154,15 @@ pub(super) fn compared(said: &str) -> Option<(String, String)> {
             | ---\ Expected\s+\+\+\+\ Actual\s+(?:@@\ @@\s+)?-['"](?P<w12>[^'"\n]+)['"]\s+\+['"](?P<c12>[^'"\n]+)['"](?:\s|$)
             | \bFailed\ asserting\ that\ '(?P<c13>[^'\n]+)'\ (?:\[ASCII\]\([^)\n]*\)\ )?contains\ "(?P<w13>[^"\n]+)"
             | \bWhich\ is:\ (?P<c11>-?[\d.]+)\s+(?P<w11>-?[\d.]+)(?:\s|$)
+            | \bWhich\ is:\ "(?P<c14>[^"\n]+)"\s+"(?P<w14>[^"\n]+)"
+            | \bExpecting:?\s+<(?P<c15>[^<>\n]+)>\s+to\ be\ equal\ to:?\s+<(?P<w15>[^<>\n]+)>
             | \bleft:\ ['"]?(?P<c6>[^'"\n]+?)['"]?\n\s*right:\ ['"]?(?P<w6>[^'"\n]+?)['"]?(?:\n|$)"#,
     );
     static NUMBER: LazyPattern = LazyPattern::new(r#"\b[A-Z]\w+\(['"](-?[\d.]+)['"]\)"#);
     // Python shows what is no number of its own by its class.
     let said = NUMBER.replace_all(said, "$1");
     let found = COMPARED.captures(&said)?;
-    (1..=13).find_map(|form| {
+    (1..=15).find_map(|form| {
         let wanted = found.name(&format!("w{form}"))?.as_str().trim();
         let came = found.name(&format!("c{form}"))?.as_str().trim();
         let bare = |value: &str| value.trim_end_matches(';').to_owned();
@@ -296,6 +299,7 @@ pub(super) fn measured(said: &str) -> Option<(bool, f64)> {
 /// that comes by chance tells only where it comes often.
 fn difference(wanted: &str, came: &str) -> Option<String> {
     static NUMBER: LazyPattern = LazyPattern::new(r"\A([^\d]*?)(-?\d+[.,]\d{1,4})(\D*)\z");
+    let (wanted, came) = one_part(wanted, came);
     let (wanted, came) = (NUMBER.captures(wanted)?, NUMBER.captures(came)?);
     if wanted[1] != came[1] || wanted[3] != came[3] {
         return None;
@@ -307,6 +311,39 @@ fn difference(wanted: &str, came: &str) -> Option<String> {
     let told = told.trim_end_matches('0').trim_end_matches('.');
     let by_chance = if is_rare(told) { "" } else { BY_CHANCE };
     Some(format!("{by_chance}{told} more"))
+}
+
+/// The one word in which two texts differ, or both as they are.
+fn one_part<'t>(wanted: &'t str, came: &'t str) -> (&'t str, &'t str) {
+    let mut words = wanted.split(' ').zip(came.split(' '));
+    let is_as_long = wanted.split(' ').count() == came.split(' ').count();
+    let mut differ = words.by_ref().filter(|(one, other)| one != other);
+    match (differ.next(), differ.next()) {
+        (Some(pair), None) if is_as_long => pair,
+        (_, _) => (wanted, came),
+    }
+}
+
+/// What a value lacks at its begin or its end, or has there besides: a mark that is always
+/// put there is always missed.
+fn affix(wanted: &str, came: &str) -> Option<String> {
+    const LETTERS: usize = 4;
+    let is_mark = |affix: &&str| {
+        (1..=LETTERS).contains(&affix.len()) && !affix.contains(|c: char| c.is_alphanumeric())
+    };
+    let told = |long: &str, short: &str, word: &str| {
+        let before = long.strip_suffix(short).filter(is_mark);
+        let before = before.map(|affix| format!("{BY_CHANCE}{affix} {word} before it"));
+        let behind = || {
+            let affix = long.strip_prefix(short).filter(is_mark)?;
+            Some(format!("{BY_CHANCE}{affix} {word} behind it"))
+        };
+        before.or_else(behind)
+    };
+    match came.is_empty() || wanted.is_empty() {
+        true => None,
+        false => told(wanted, came, "lacks").or_else(|| told(came, wanted, "stands")),
+    }
 }
 
 /// What the name of a sign begins with that tells only where three share it, or two of

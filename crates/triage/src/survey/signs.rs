@@ -2,7 +2,7 @@
 //! the code of an error, what lies over the page. Who shows the same fails of the same.
 
 use super::changes::changes;
-use super::error_codes::{cloud_code, codes, fatal_code};
+use super::error_codes::{cloud_code, codes, fatal_code, variant};
 use super::lacks::{Subject, SubjectKind};
 use super::members::missing_member;
 use super::names::{is_frame, own_lines};
@@ -151,6 +151,7 @@ pub(super) fn signs(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Sub
         found.extend(redirected(told).map(|to| Subject::new(SubjectKind::ErrorCode, &to)));
         let codes = codes(told).into_iter();
         found.extend(codes.map(|code| Subject::new(SubjectKind::ErrorCode, &code)));
+        found.extend(variant(told).map(|name| Subject::new(SubjectKind::ErrorCode, name)));
         found.extend(cover(told).map(|cover| Subject::new(SubjectKind::Cover, cover)));
     }
     let printed = [&failure.system_out, &failure.system_err]

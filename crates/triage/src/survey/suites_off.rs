@@ -63,6 +63,7 @@ enum ValueKind {
     /// A date, a time of day, a duration.
     Time,
     Markup,
+    Document,
     /// Without a number in it.
     List,
 }
@@ -72,8 +73,9 @@ enum ValueKind {
 fn of_one_kind(views: &[FailureView<'_>], groups: &[Group], together: Vec<usize>) -> Vec<usize> {
     let wanted = |at: usize| {
         let view = groups[at].victims.first().map(|first| &views[*first])?;
-        let said = view.evidence.map(|(_, text)| text).or(view.message)?;
-        wanted_value(said)
+        let evidence = view.evidence.map(|(_, text)| text);
+        let mut said = [evidence, view.message].into_iter().flatten();
+        said.find_map(wanted_value)
     };
     let values: Vec<Option<String>> = together.iter().map(|at| wanted(*at)).collect();
     // Where decimals always show that they are, what is whole is something else.
@@ -101,10 +103,15 @@ fn of_one_kind(views: &[FailureView<'_>], groups: &[Group], together: Vec<usize>
 
 /// The value that an assertion wanted, or the one that came where that is told first.
 fn wanted_value(said: &str) -> Option<String> {
-    static WANTED: LazyPattern = LazyPattern::new(r"\b(?:want(?:ed)?|[Ee]xpected):? ([^\n,;]+)");
+    static WANTED: LazyPattern = LazyPattern::new(
+        r"\b(?:want(?:ed)?|[Ee]xpected):? ([^\n,;]+)|\bright: ([^\n]+)|_test\.go:\d+: [^\n=]{1,200}? = ([^\n,;]+)",
+    );
     let value = match compared(said) {
         Some((wanted, _)) => wanted,
-        None => WANTED.captures(said)?.get(1)?.as_str().to_owned(),
+        None => {
+            let found = WANTED.captures(said)?;
+            (1..=3).find_map(|at| found.get(at))?.as_str().to_owned()
+        }
     };
     let bare = value.trim_matches(['"', '\'', '`', ' ', '\\']);
     (!bare.is_empty()).then(|| bare.to_owned())
@@ -123,6 +130,8 @@ fn value_kind(value: &str) -> Option<ValueKind> {
         Some(ValueKind::Time)
     } else if value.starts_with('<') && value[1..].starts_with(|c: char| c.is_alphabetic()) {
         Some(ValueKind::Markup)
+    } else if value.starts_with('{') && value.contains([':', '=']) {
+        Some(ValueKind::Document)
     } else if value.starts_with('[') && !digits {
         Some(ValueKind::List)
     } else {
@@ -252,6 +261,15 @@ mod tests {
                 Some(ValueKind::Markup),
             ),
             ("Queue = [b a], want [a b]", Some(ValueKind::List)),
+            ("depot_test.go:44: Queue = [b a]", Some(ValueKind::List)),
+            (
+                "assertion `left == right` failed; left: \"{}\"; right: \"{\\\"number\\\":\\\"R-17\\\"}\"",
+                Some(ValueKind::Document),
+            ),
+            (
+                "Expecting: <25.0> to be equal to: <22.0> but was not.",
+                Some(ValueKind::Decimal),
+            ),
             ("expected false to be true // Object.is equality", None),
             ("expected '3,00 EUR' to be '4,00 EUR'", None),
             ("got nothing", None),

@@ -27,6 +27,14 @@ pub(super) fn tested<'t>(
         .filter(|suite| !suite.is_empty());
     let called = said.iter().find_map(|said| called(said)).zip(suite);
     let whose = whose(text);
+    // Who forgets a hundred forgets it of every amount.
+    let powers = suite.and_then(|suite| {
+        let (_, times) = said.iter().find_map(|said| measured(said))?;
+        let power = times.log10();
+        let is_power = power.fract() == 0.0 && (1.0..=6.0).contains(&power.abs());
+        is_power.then(|| format!("{suite} ten to {power}"))
+    });
+    found.extend(powers);
     if (called.is_some() || whose.is_some())
         && let Some((is_larger, times)) = said.iter().find_map(|said| measured(said))
     {
