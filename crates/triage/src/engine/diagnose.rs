@@ -284,18 +284,29 @@ impl Engine {
         // What is logged by notifications is of this call, and is no talk of others.
         let is_wrong = answered
             && ["assertion_mismatch", "internal_error"].contains(&rule.root_cause.as_str());
-        let logged = facts.failure.logs.join("\n");
-        let logged = clues::without_coped_with(&logged);
-        let has_logged = is_wrong && !logged.trim().is_empty();
-        let is_of_them = failed_inside || has_logged || !answered && (died || rule.id == HTTP_500);
+        let logged = || {
+            let logged = facts.failure.logs.join("\n");
+            let logged = clues::without_coped_with(&logged).into_owned();
+            (is_wrong && !logged.trim().is_empty()).then_some(logged)
+        };
+        let is_of_them = failed_inside || is_wrong || !answered && (died || rule.id == HTTP_500);
         if !is_of_them || facts.source != FailureSource::Live {
             return None;
         }
+        if let Some(said) =
+            logged().and_then(|words| self.environment(facts, &words, audience, died))
+        {
+            return Some(second_fix(
+                "In its log it names",
+                "which may be behind it",
+                &said,
+            ));
+        }
         let words = match &facts.failure.http {
-            _ if has_logged => logged.into_owned(),
             _ if answered => {
                 let fresh = facts.failure.stderr.as_ref();
-                fresh.filter(|_| !facts.failure.stderr_is_older)?.clone()
+                let fresh = fresh.filter(|_| failed_inside && !facts.failure.stderr_is_older);
+                fresh?.clone()
             }
             Some(http) if !died => http.body.clone()?,
             // How it ended is told by jelly, and is nobody's words.
@@ -306,6 +317,23 @@ impl Engine {
                 .text
                 .clone(),
         };
+        let said = self.environment(facts, &words, audience, died)?;
+        let (words, what_of_it) = match (answered, died) {
+            (true, _) => ("On stderr it names", "which may be behind it"),
+            (false, true) => ("Its last words name", "which to put right first"),
+            (false, false) => ("The body names", "which to put right first"),
+        };
+        Some(second_fix(words, what_of_it, &said))
+    }
+
+    /// What an answer in these words would be, where that is surely the environment's.
+    fn environment(
+        &self,
+        facts: &Facts<'_>,
+        words: &str,
+        audience: Audience,
+        died: bool,
+    ) -> Option<Diagnosis> {
         let answer = Failure {
             phase: Some(Phase::Call),
             outcome: Some(Outcome::Result),
@@ -313,7 +341,7 @@ impl Engine {
             request: facts.failure.request.clone(),
             tool_result: Some(ToolResult {
                 is_error: true,
-                text: words,
+                text: words.to_owned(),
                 ..ToolResult::default()
             }),
             ..Failure::default()
@@ -325,20 +353,7 @@ impl Engine {
             && said.error_category == Some(ErrorCategory::Infrastructure)
             // "Internal Server Error" is what any 500 says.
             && (died || said.root_cause != "upstream_error");
-        let (words, what_of_it) = match (answered, died) {
-            (true, _) if has_logged => ("In its log it names", "which may be behind it"),
-            (true, _) => ("On stderr it names", "which may be behind it"),
-            (false, true) => ("Its last words name", "which to put right first"),
-            (false, false) => ("The body names", "which to put right first"),
-        };
-        let unanswered = has_logged || NO_ANSWER.contains(&&*said.root_cause);
-        is_environment.then(|| {
-            let fix = Fix::text(format!(
-                "{words} something outside of its code, {what_of_it}: {}",
-                said.advice.what
-            ));
-            (fix, unanswered)
-        })
+        is_environment.then_some(said)
     }
 
     /// Takes over what jelly said where it saw more than its report holds.
@@ -458,13 +473,24 @@ impl Engine {
 /// body has words.
 const HTTP_500: &str = "network/http-500";
 
-/// Root causes for which nothing came back over the network.
-const NO_ANSWER: [&str; 4] = [
+/// Root causes for which no service gave what it was asked for over the network.
+const NO_ANSWER: [&str; 5] = [
     "connection_refused",
     "connection_reset",
     "network_dns",
     "network_timeout",
+    "rate_limited",
 ];
+
+/// What a second reading adds to the advice, and whether nothing was reached then that would
+/// have answered.
+fn second_fix(words: &str, what_of_it: &str, said: &Diagnosis) -> (Fix, bool) {
+    let fix = Fix::text(format!(
+        "{words} something outside of its code, {what_of_it}: {}",
+        said.advice.what
+    ));
+    (fix, NO_ANSWER.contains(&&*said.root_cause))
+}
 
 /// Whom a failure concerns, and whether that is doubtful.
 fn side(rule: &Rule, facts: &Facts<'_>) -> (Side, bool) {

@@ -159,10 +159,8 @@ pub(super) fn own_result_refused(failure: &Failure) -> bool {
     static OF_MCP: LazyPattern = LazyPattern::new(
         r#"\A\d+ validation errors? for (?:CallTool|GetPrompt|ReadResource)Result\n|\A(?:[^\n:{}]{0,200}: )?\s*\[\s*\{[\s\S]{0,400}?"path": \[\s*"(content|contents|messages)",\s*\d+,"#,
     );
-    let answer = match (&failure.tool_result, &failure.rpc_error) {
-        (Some(result), _) => &result.text,
-        (None, Some(error)) => &error.message,
-        (None, None) => return false,
+    let Some(answer) = answered(failure) else {
+        return false;
     };
     if let Some(found) = REFUSED.captures(answer) {
         return found[1] == found[2];
@@ -194,11 +192,7 @@ pub(super) fn value_given(failure: &Failure) -> Option<bool> {
         "invalid literal for int() with base 10: ",
         "Invalid isoformat string: ",
     ];
-    let answer = match (&failure.tool_result, &failure.rpc_error) {
-        (Some(result), _) => &result.text,
-        (None, Some(error)) => &error.message,
-        (None, None) => return None,
-    };
+    let answer = answered(failure)?;
     let given = arguments(failure).map_or_else(String::new, Value::to_string);
     let is_given = |shown: &str| {
         // A map is given where one of its keys is.
@@ -302,21 +296,48 @@ pub(super) fn numeric_host(failure: &Failure) -> bool {
         || named.peek().is_some() && named.all(|is_numeric| is_numeric)
 }
 
-/// Whether the answer names a value that the server was started with, in its arguments or its
+/// What the server answered in words, as a result or as an error.
+fn answered(failure: &Failure) -> Option<&str> {
+    match (&failure.tool_result, &failure.rpc_error) {
+        (Some(result), _) => Some(&result.text),
+        (None, Some(error)) => Some(&error.message),
+        (None, None) => None,
+    }
+}
+
+/// Whether the answer names an address that the server was started with, in its arguments or its
 /// variables, and none of the call's.
 pub(super) fn setting_refused(failure: &Failure) -> bool {
     const LETTERS: usize = 6;
-    let answer = match (&failure.tool_result, &failure.rpc_error) {
-        (Some(result), _) => &result.text,
-        (None, Some(error)) => &error.message,
-        (None, None) => return false,
+    let Some(answer) = answered(failure) else {
+        return false;
     };
     let given = arguments(failure).map_or_else(String::new, Value::to_string);
     let args = failure.argv.iter().skip(1).map(String::as_str);
     let args = args.map(|arg| arg.split_once('=').map_or(arg, |(_, value)| value));
     let variables = failure.env_delta.values().filter_map(Value::as_str);
     let mut values = args.chain(variables).map(str::trim);
-    values.any(|value| value.len() >= LETTERS && answer.contains(value) && !given.contains(value))
+    // A word such as `production` may stand in any answer.
+    let is_address = |value: &str| value.len() >= LETTERS && value.contains(['.', ':']);
+    values.any(|value| is_address(value) && answer.contains(value) && !given.contains(value))
+}
+
+/// Whether the answer names a variable that the server was started with, which stands nowhere in
+/// the call.
+pub(super) fn variable_named(failure: &Failure) -> bool {
+    let Some(answer) = answered(failure) else {
+        return false;
+    };
+    let given = arguments(failure).map_or_else(String::new, Value::to_string);
+    let mut names = failure.env_delta.keys();
+    names.any(|name| answer.contains(name.as_str()) && !given.contains(name.as_str()))
+}
+
+/// Whether an argument of the call is a page of HTML, or a part of one.
+pub(super) fn page_given(failure: &Failure) -> bool {
+    let given = arguments(failure).map_or_else(String::new, Value::to_string);
+    let given = given.to_ascii_lowercase();
+    given.contains("<html") || given.contains("<!doctype")
 }
 
 /// Whether the path of the URL is the one where the old HTTP transport opens

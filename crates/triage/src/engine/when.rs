@@ -140,6 +140,10 @@ pub(super) struct When {
     zero_given: Option<bool>,
     /// Whether a value that the answer refuses stood in the call's arguments.
     value_given: Option<bool>,
+    /// The answer names a variable that the server was started with, and none of the call's words.
+    variable_named: Option<bool>,
+    /// An argument of the call is a page of HTML, or a part of one.
+    page_given: Option<bool>,
     /// The answer names a value that the server was started with, and none of the call's.
     setting_refused: Option<bool>,
     /// The answer refuses what the server made of the tool's own result.
@@ -284,6 +288,8 @@ impl When {
             && is(self.shell_script, live::shell_script)
             && is(self.numeric_host, live::numeric_host)
             && is(self.setting_refused, live::setting_refused)
+            && is(self.variable_named, live::variable_named)
+            && is(self.page_given, live::page_given)
             && is(self.sse_path, live::sse_path)
             && same(self.service, facts.failure.is_service)
             && same(self.listens, facts.listens)

@@ -213,7 +213,7 @@ pub(super) fn go_test(source: &mut BoundedSource<'_>, machine: &mut Machine<'_>)
         let failure = (outcome == CaseOutcome::Failed).then(|| {
             *failed.entry(package.clone()).or_default() += 1;
             let output = output.trim_end();
-            if output.contains(PANIC) {
+            if panicked(output) {
                 panics.insert(package.clone(), output.to_owned());
             }
             Failure {
@@ -252,8 +252,10 @@ pub(super) fn go_test(source: &mut BoundedSource<'_>, machine: &mut Machine<'_>)
     Ok(())
 }
 
-/// How Go tells that it ends a program.
-const PANIC: &str = "panic: ";
+/// Whether Go tells on a line of its own that it ends the program.
+fn panicked(output: &str) -> bool {
+    output.lines().any(|line| line.starts_with("panic: "))
+}
 
 /// The tests that ran when their package failed: its time was up, or something
 /// panicked or called `os.Exit`. What that wrote stands under one of them, under
@@ -271,11 +273,11 @@ fn ended_with(
         .map(|test| (test, running.take_of(package, test)))
         .collect();
     // The test under which it stands began last, and is looked at first.
-    told.sort_by_key(|(_, said)| !said.contains(PANIC));
+    told.sort_by_key(|(_, said)| !panicked(said));
     let panic = told
         .iter()
         .map(|(_, said)| said.as_str())
-        .find(|said| said.contains(PANIC))
+        .find(|said| panicked(said))
         .unwrap_or(output)
         .trim_end()
         .to_owned();
@@ -285,7 +287,9 @@ fn ended_with(
         let did_run = ran.as_ref().is_none_or(|ran| ran.contains(test.as_str()));
         let failure = did_run.then(|| {
             let own = said.trim_end();
-            let text = if own.contains(PANIC) || panic.is_empty() {
+            // What a test printed itself is not lost, unless the time was up for all.
+            let says = !own.is_empty() && ran.is_none();
+            let text = if panicked(own) || says || panic.is_empty() {
                 own
             } else {
                 &panic

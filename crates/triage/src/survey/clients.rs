@@ -49,15 +49,30 @@ pub(super) fn library_asked(failure: &Failure, root_cause: &str) -> Option<Subje
 /// The server that answered with an error, as axios shows the request that it made: what it
 /// says tells the status alone.
 pub(super) fn server_asked(failure: &Failure, root_cause: &str) -> Option<Subject> {
-    static SHOWN: LazyPattern =
-        LazyPattern::ascii(r#"\b(?:baseURL|url)['"]?: ?['"](?P<url>https?://[^'"\n]{1,400})['"]"#);
+    static SHOWN: LazyPattern = LazyPattern::ascii(
+        r#"(?P<key>\b(?:baseURL|url))['"]?: ?['"](?P<url>https?://[^'"\n]{1,400})['"]"#,
+    );
     if outage(root_cause) != Some(Outage::Ailing) {
         return None;
     }
     let text = failure.text.as_deref()?;
     let (_, shown) = text.split_once("AxiosError")?;
-    let found = SHOWN.captures(shown)?;
-    let server = address(found.name("url")?.as_str())?;
+    let named = |key: &str| {
+        // One of another object, such as a proxy, stands on the line of that.
+        let is_own = |at: usize| {
+            let line = shown[..at].rfind('\n').map_or(0, |end| end + 1);
+            let before = shown[line..at].replace("config: {", "");
+            !before.contains('{')
+        };
+        let mut found = SHOWN.captures_iter(shown).filter(|found| {
+            let at = found.name("key").filter(|it| it.as_str() == key);
+            at.is_some_and(|at| is_own(at.start()))
+        });
+        let url = found.next()?.name("url")?;
+        address(url.as_str())
+    };
+    // A whole `url` is not put behind the base.
+    let server = named("url").or_else(|| named("baseURL"))?;
     Some(Subject::new(SubjectKind::Asked, &server))
 }
 

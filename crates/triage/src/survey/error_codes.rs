@@ -2,7 +2,7 @@
 //! fails of the same.
 
 use super::wanted::without_wanted;
-use jelly_base::text::LazyPattern;
+use jelly_base::text::{LazyPattern, WordList};
 
 /// The codes by which services say why they refuse, with the host where one is told:
 /// `TOKEN_EXPIRED`. The names of fields and classes only look so.
@@ -29,14 +29,24 @@ pub(super) fn codes(text: &str) -> Vec<String> {
 /// what they compare. Those of the standard library come of anything.
 pub(super) fn variant(text: &str) -> Option<&str> {
     static VARIANT: LazyPattern = LazyPattern::ascii(
-        r"(?m)(?:on an `Err` value: |\bErr\(|^[^\n:]{1,80}: )(?P<name>[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]+)+)(?:[({ ]|$)",
+        r"(?:on an `Err` value: |\bErr\(|\bpanicked at [^\n]{1,400}:\n[^\n:]{1,80}: )(?P<name>[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]+)+)(?:[({ ]|$)",
     );
     const OF_ANYTHING: [&str; 5] = ["Error", "Elapsed", "Timeout", "Exception", "Refused"];
-    if !text.contains("Err") && !text.contains("panicked") && !text.contains("left: ") {
+    // std::io::ErrorKind
+    const OF_STD: WordList = WordList(
+        "NotFound PermissionDenied ConnectionReset ConnectionAborted NotConnected AddrInUse \
+         AddrNotAvailable BrokenPipe AlreadyExists WouldBlock NotADirectory IsADirectory \
+         DirectoryNotEmpty InvalidInput InvalidData TimedOut WriteZero StorageFull UnexpectedEof \
+         OutOfMemory",
+    );
+    if !["`Err`", "Err(", "panicked at "]
+        .iter()
+        .any(|sign| text.contains(sign))
+    {
         return None;
     }
     let name = VARIANT.captures(text)?.name("name")?.as_str();
-    let is_of_program = !OF_ANYTHING.iter().any(|end| name.ends_with(end));
+    let is_of_program = !OF_ANYTHING.iter().any(|end| name.ends_with(end)) && !OF_STD.has(name);
     is_of_program.then_some(name)
 }
 
@@ -62,4 +72,33 @@ pub(super) fn fatal_code(text: &str) -> Option<&str> {
         return None;
     }
     Some(CODE.captures(text)?.get(1)?.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::variant;
+
+    #[test]
+    fn only_a_variant_of_the_program_s_own_errors_is_one() {
+        for (text, told) in [
+            (
+                "called `Result::unwrap()` on an `Err` value: MissingDecimals(\"2\")",
+                Some("MissingDecimals"),
+            ),
+            (
+                "left: Err(MissingDecimals(\"12\")) right: Ok(Cents(1200))",
+                Some("MissingDecimals"),
+            ),
+            (
+                "thread 'prices' panicked at src/a.rs:3:4:\nvalid prices: MissingDecimals(\"10\")",
+                Some("MissingDecimals"),
+            ),
+            ("left: Err(InvalidInput(\"bad date\"))", None),
+            ("EnvironmentError: PayPal needs PAYPAL_KEY", None),
+            ("RuntimeError: OrderService has no depot", None),
+            ("Error: expect(received): GitHub (x)", None),
+        ] {
+            assert_eq!(variant(text), told, "{text}");
+        }
+    }
 }

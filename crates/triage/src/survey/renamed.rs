@@ -13,19 +13,21 @@ const KEYS: usize = 400;
 pub(super) fn renamed(text: &str) -> Option<String> {
     let (wanted, came) = documents(text)?;
     let (wanted, came) = (keys(&wanted), keys(&came));
-    let without = |one: &BTreeMap<String, usize>, other: &BTreeMap<String, usize>| {
-        let own = one.iter().filter_map(|(key, count)| {
-            let left = count.saturating_sub(other.get(key).copied().unwrap_or_default());
-            (left > 0).then(|| (key.clone(), left))
-        });
-        own.collect::<Vec<_>>()
+    let own = |one: &Keys, other: &Keys| -> Vec<(String, Vec<String>)> {
+        let own = one.iter().filter(|(key, _)| !other.contains_key(*key));
+        own.map(|(key, values)| (key.clone(), values.clone()))
+            .collect()
     };
-    let (lost, got) = (without(&wanted, &came), without(&came, &wanted));
-    let ([(lost, times)], [(got, as_often)]) = (&*lost, &*got) else {
+    let (lost, got) = (own(&wanted, &came), own(&came, &wanted));
+    let ([(lost, had)], [(got, has)]) = (&*lost, &*got) else {
         return None;
     };
-    (times == as_often).then(|| format!("-{lost}: +{got}:"))
+    // Under another name stands the same; `error` in place of `ok` is no other name.
+    (had == has).then(|| format!("-{lost}: +{got}:"))
 }
+
+/// The keys of a document with the values of each, in their order.
+type Keys = BTreeMap<String, Vec<String>>;
 
 /// What was wanted and what came: the lines of a difference, or two documents of one line.
 fn documents(text: &str) -> Option<(String, String)> {
@@ -63,15 +65,17 @@ fn is_head(line: &str) -> bool {
     HEADS.iter().any(|head| line.starts_with(head))
 }
 
-/// The keys of a document, in JSON or as languages write their own, and how often each stands.
-fn keys(document: &str) -> BTreeMap<String, usize> {
+/// The keys of a document, in JSON or as languages write their own.
+fn keys(document: &str) -> Keys {
     static KEY: LazyPattern = LazyPattern::ascii(
-        r#"(?m)(?:^|[{,\[(])\s*(?:['"](?P<quoted>[A-Za-z_][\w-]*)\\?['"]|:?(?P<bare>[A-Za-z_]\w*))\s*(?::|=>)(?:[^:/]|$)"#,
+        r#"(?m)(?:^|[{,\[(])\s*(?:['"](?P<quoted>[A-Za-z_][\w-]*)\\?['"]|:?(?P<bare>[A-Za-z_]\w*))\s*(?::|=>)\s*(?P<value>['"][^'"\n]*['"]|[^'"\s,{}\[\]/][^\s,{}\[\]]*|[{\[])"#,
     );
-    let mut keys = BTreeMap::new();
+    let mut keys = Keys::new();
     for found in KEY.captures_iter(document).take(KEYS) {
-        if let Some(key) = found.name("quoted").or_else(|| found.name("bare")) {
-            *keys.entry(key.as_str().to_owned()).or_default() += 1;
+        let key = found.name("quoted").or_else(|| found.name("bare"));
+        if let (Some(key), Some(value)) = (key, found.name("value")) {
+            let values = keys.entry(key.as_str().to_owned()).or_default();
+            values.push(value.as_str().to_owned());
         }
     }
     keys
@@ -103,6 +107,8 @@ mod tests {
     fn other_differences_are_none_of_a_name() {
         for text in [
             "- a: 1\n+ a: 2",
+            "-   \"ok\": true,\n+   \"error\": \"card declined\",",
+            "- total: 5\n+ net: 9",
             "- a: 1\n- b: 2\n+ c: 2",
             "- a: 1\n+ c: 2\n+ c: 3",
             "- http://a.test\n+ https://b.test",

@@ -35,16 +35,18 @@ pub(super) fn join_suites(
         }
     }
     for ((report, suite), together) in suites {
-        let victims = together.iter().flat_map(|at| &groups[*at].victims);
-        // A test may hold several failures.
-        let failed: BTreeSet<u64> = victims.map(|at| views[*at].ordinal).collect();
-        let failed = failed.len();
+        let failed = tests_of(views, groups, &together);
         let all = mentions.get(report).map_or(0, |told| told.tests_of(suite));
         let most = all > 0 && failed * 100 >= all * OF_HUNDRED;
         if together.len() < CAUSES_OF_ONE || !most || tests_several(views, groups, &together) {
             continue;
         }
-        let mut together = of_one_kind(views, groups, together).into_iter();
+        let together = of_one_kind(views, groups, together);
+        let failed = tests_of(views, groups, &together);
+        if together.len() < CAUSES_OF_ONE || failed * 100 < all * OF_HUNDRED {
+            continue;
+        }
+        let mut together = together.into_iter();
         if let Some(first) = together.next() {
             for other in together {
                 merge(groups, first, other);
@@ -53,6 +55,13 @@ pub(super) fn join_suites(
             groups[first].suite = Some(suite.to_owned());
         }
     }
+}
+
+/// How many tests failed so: one may hold several failures.
+fn tests_of(views: &[FailureView<'_>], groups: &[Group], together: &[usize]) -> usize {
+    let victims = together.iter().flat_map(|at| &groups[*at].victims);
+    let failed: BTreeSet<u64> = victims.map(|at| views[*at].ordinal).collect();
+    failed.len()
 }
 
 /// What kind of value a test wanted, as far as that tells one fault from another.

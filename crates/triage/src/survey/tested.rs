@@ -31,7 +31,7 @@ pub(super) fn tested<'t>(
     let powers = suite.and_then(|suite| {
         let (_, times) = said.iter().find_map(|said| measured(said))?;
         let power = times.log10();
-        let is_power = power.fract() == 0.0 && (1.0..=6.0).contains(&power.abs());
+        let is_power = power.fract() == 0.0 && (2.0..=6.0).contains(&power.abs());
         is_power.then(|| format!("{suite} ten to {power}"))
     });
     found.extend(powers);

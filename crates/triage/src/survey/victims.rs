@@ -77,9 +77,30 @@ pub(super) fn join_folders(views: &[FailureView<'_>], groups: &mut [Group]) {
     /// Two files may lack for reasons of their own.
     const FILES: usize = 3;
     /// Folders in which each file has an owner of its own.
-    const SYSTEM: [&str; 13] = [
-        "/bin", "/dev", "/etc", "/lib", "/opt", "/private", "/proc", "/run", "/sbin", "/sys",
-        "/usr", "/var/lib", "/var/run",
+    const SYSTEM: [&str; 14] = [
+        "/bin",
+        "/dev",
+        "/etc",
+        "/lib",
+        "/proc",
+        "/run",
+        "/sbin",
+        "/sys",
+        "/usr/bin",
+        "/usr/lib",
+        "/usr/local/bin",
+        "/usr/sbin",
+        "/usr/share",
+        "/var/run",
+    ];
+    /// The same of these folders alone.
+    const SHARED: [&str; 6] = [
+        "/opt",
+        "/private/tmp",
+        "/root",
+        "/tmp",
+        "/usr/local",
+        "/var/lib",
     ];
     let mut folders: BTreeMap<(SubjectKind, &str, String), BTreeMap<String, usize>> =
         BTreeMap::new();
@@ -106,7 +127,7 @@ pub(super) fn join_folders(views: &[FailureView<'_>], groups: &mut [Group]) {
             let user = folder.strip_prefix(homes);
             user.is_some_and(|user| !user.contains('/'))
         });
-        let is_of_system = ["/tmp", "/root"].contains(&&*folder)
+        let is_of_system = SHARED.contains(&&*folder)
             || is_of_home
             || SYSTEM.iter().any(|known| {
                 let within = folder.strip_prefix(known);

@@ -173,11 +173,13 @@ impl Walk<'_> {
             return Some(ID);
         }
         let behind_number = &self.rest()[n.len()..];
-        if self.version == 0 && self.is_measured_against(behind_number, n.len()) {
-            return Some(ID);
-        }
         if self.word.is(WordKinds::CODE) && !gap.contains(']') {
             return None;
+        }
+        let is_status = n.len() == 3 && n.starts_with(['1', '2', '3', '4', '5']);
+        let is_measured = self.version == 0 && self.is_measured_against(behind_number, n.len());
+        if is_measured && !(is_status && self.text[..self.at].ends_with("got ")) {
+            return Some(ID);
         }
         if self.counts && (gap == ": " || gap.ends_with('=')) && self.version == 0 {
             return Some(ID);
@@ -239,7 +241,8 @@ impl Walk<'_> {
         } else if self.is_limit() {
             false
         } else if self.limits {
-            let got = self.bounded && self.out.ends_with("got ");
+            let is_status = n.len() == 3 && n.starts_with(['1', '2', '3', '4', '5']);
+            let got = self.bounded && self.out.ends_with("got ") && !is_status;
             many || self.coarse || got || is_held_against_limit(behind_number)
         } else {
             let compared = self.compares && !(n.len() >= 4 && self.is_told_by_the_way(n));
@@ -338,7 +341,10 @@ impl Walk<'_> {
     /// Whether what a limit is called stands right before.
     fn is_behind_bound(&self) -> bool {
         let before = &self.text[..self.ended];
-        let mut bounds = BOUNDS.iter().chain(&["at most", "at least"]);
+        // The least and the most of what was measured are called so, too.
+        let of_series = ["maximum", "minimum"];
+        let bounds = BOUNDS.iter().filter(|bound| !of_series.contains(bound));
+        let mut bounds = bounds.chain(&["at most", "at least"]);
         let joins = matches!(self.gap(), " " | "=" | ": " | " = ");
         joins && bounds.any(|bound| before.ends_with(bound))
     }

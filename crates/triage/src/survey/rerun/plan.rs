@@ -6,7 +6,7 @@ use super::recipe::Recipe;
 use super::target::Target;
 use crate::survey::words;
 use jelly_base::model::{FailureStatus, FailureView, Failures, ReportSummary, RetryPlan};
-use jelly_base::text::{is_sayable, plural, shell_path};
+use jelly_base::text::{is_sayable, plural, shell_path, shell_word};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
@@ -72,7 +72,7 @@ pub fn plan(
     let besides = besides(&also);
     RetryPlan {
         tests: tests.into_iter().collect(),
-        commands: lines(&commands, &origins, is_file),
+        commands: lines(commands, &origins, is_file),
         without_command: without.into_iter().collect(),
         notes: besides
             .into_iter()
@@ -127,29 +127,69 @@ struct OriginCommands {
     files: BTreeSet<String>,
 }
 
+impl OriginCommands {
+    /// Whether a test is among those of another origin, too, as of two legs.
+    fn shares_tests(&self, other: &Self) -> bool {
+        let shared = |(recipe, names): (&Recipe, &BTreeSet<String>)| {
+            let others = other.recipes.get(recipe);
+            others.is_some_and(|others| !names.is_disjoint(others))
+        };
+        self.recipes.iter().any(shared)
+    }
+}
+
+/// The commands of one origin, or of several whose project is the same.
+struct ProjectCommands<'o> {
+    origin: Option<&'o str>,
+    home: Option<PathBuf>,
+    commands: OriginCommands,
+}
+
 /// The command lines of all origins.
 fn lines(
-    commands: &BTreeMap<Option<&str>, OriginCommands>,
+    commands: BTreeMap<Option<&str>, OriginCommands>,
     origins: &Origins<'_>,
     is_file: Option<IsFile>,
 ) -> Vec<String> {
-    let homes: Vec<Option<PathBuf>> = commands
-        .iter()
-        .map(|(origin, own)| home((*origin)?, &own.files, is_file?))
-        .collect();
-    let mut shared: HashMap<&Path, usize> = HashMap::new();
-    for home in homes.iter().flatten() {
+    let mut projects: Vec<ProjectCommands<'_>> = Vec::new();
+    for (origin, own) in commands {
+        let home = origin
+            .zip(is_file)
+            .and_then(|(origin, is_file)| home(origin, &own.files, is_file));
+        let known = projects
+            .iter_mut()
+            .find(|known| known.home == home && !known.commands.shares_tests(&own));
+        match known.filter(|known| known.home.is_some()) {
+            Some(known) => {
+                known.commands.files.extend(own.files);
+                for (recipe, names) in own.recipes {
+                    known
+                        .commands
+                        .recipes
+                        .entry(recipe)
+                        .or_default()
+                        .extend(names);
+                }
+            }
+            None => projects.push(ProjectCommands {
+                origin,
+                home,
+                commands: own,
+            }),
+        }
+    }
+    let mut shared: HashMap<PathBuf, usize> = HashMap::new();
+    for home in projects.iter().filter_map(|project| project.home.clone()) {
         *shared.entry(home).or_default() += 1;
     }
     let mut lines = Vec::new();
-    for ((origin, own), home) in commands.iter().zip(&homes) {
-        let home = home.as_deref();
+    for project in &projects {
+        let home = project.home.as_deref();
         let is_shared = home.is_some_and(|home| shared.get(home).is_some_and(|n| *n > 1));
-        let (before, after) = match origin {
-            Some(origin) => around(origins.name(origin), home, is_shared),
-            None => (String::new(), String::new()),
-        };
-        for (recipe, names) in &own.recipes {
+        let is_alone = home.is_some() && !is_shared;
+        let label = project.origin.filter(|_| !is_alone);
+        let (before, after) = around(label.map(|origin| origins.name(origin)), home);
+        for (recipe, names) in &project.commands.recipes {
             let names: Vec<String> = names.iter().cloned().collect();
             let of_recipe = recipe.lines(&names, before.len() + after.len());
             lines.extend(
@@ -163,17 +203,16 @@ fn lines(
 }
 
 /// What stands before and behind a command of an origin, so that it runs in the
-/// folder of its project, or is told apart from those of others.
-fn around(name: &str, home: Option<&Path>, is_shared: bool) -> (String, String) {
-    let comment = format!(" # {}", listed(name));
+/// folder of its project, or is told apart from those of others: as the argument of a command
+/// that does nothing, since not every shell knows comments where it is typed into.
+fn around(label: Option<&str>, home: Option<&Path>) -> (String, &'static str) {
+    let label = label.map_or_else(String::new, |name| {
+        format!(": {}; ", shell_word(&listed(name)))
+    });
     let home = home.and_then(Path::to_str);
     match home.filter(|home| !matches!(*home, "" | ".") && is_sayable(home)) {
-        Some(home) => {
-            let comment = if is_shared { &*comment } else { "" };
-            let before = format!("(cd {} && ", shell_path(home));
-            (before, format!("){comment}"))
-        }
-        None => (String::new(), comment),
+        Some(home) => (format!("{label}(cd {} && ", shell_path(home)), ")"),
+        None => (label, ""),
     }
 }
 

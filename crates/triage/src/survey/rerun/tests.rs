@@ -126,8 +126,8 @@ fn each_project_has_commands_of_its_own() {
         assert_eq!(
             planned("pytest", &tests, is_file).commands,
             [
-                "pytest tests/test_app.py::test_only_a tests/test_app.py::test_y # a",
-                "pytest tests/test_app.py::test_only_b tests/test_app.py::test_y # b",
+                ": a; pytest tests/test_app.py::test_only_a tests/test_app.py::test_y",
+                ": b; pytest tests/test_app.py::test_only_b tests/test_app.py::test_y",
             ]
         );
     }
@@ -144,9 +144,35 @@ fn each_project_has_commands_of_its_own() {
     assert_eq!(
         legs.commands,
         [
-            "(cd p && pytest test_app.py::test_y) # one",
-            "(cd p && pytest test_app.py::test_y) # two",
+            ": one; (cd p && pytest test_app.py::test_y)",
+            ": two; (cd p && pytest test_app.py::test_y)",
         ]
+    );
+    // Two kinds of tests of one project
+    let of_project: IsFile = |path| path.starts_with("unit") || path.starts_with("e2e");
+    let kinds = planned(
+        "pytest",
+        &[
+            [
+                "reports/unit/junit.xml",
+                "pytest",
+                "unit.test_app",
+                "test_y",
+                "",
+            ],
+            [
+                "reports/e2e/junit.xml",
+                "pytest",
+                "e2e.test_app",
+                "test_z",
+                "",
+            ],
+        ],
+        Some(of_project),
+    );
+    assert_eq!(
+        kinds.commands,
+        ["pytest e2e/test_app.py::test_z unit/test_app.py::test_y"]
     );
 }
 
@@ -171,9 +197,16 @@ fn no_project_s_tests_are_selected_among_those_of_another() {
             panic!("{dialect} {:?}", told.commands)
         };
         assert!(
-            first.ends_with(" # a") && second.ends_with(" # b"),
+            first.starts_with(": a; ") && second.starts_with(": b; "),
             "{dialect}"
         );
+        let words = |name: &str| name.rsplit(' ').next().unwrap_or_default().to_owned();
+        for (line, own, other) in [(first, &a, &b), (second, &b, &a)] {
+            let line = line.split_once("; ").map_or("", |(_, line)| line);
+            assert!(line.contains(&words(own)), "{dialect}: {line}");
+            let other = format!("only {}", words(other));
+            assert!(!line.to_lowercase().contains(&other), "{dialect}: {line}");
+        }
     }
 }
 
