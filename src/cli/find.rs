@@ -3,7 +3,7 @@
 
 use super::refusal::{Refusal, complain};
 use jelly_base::text::{WordList, first_names};
-use jelly_triage::junit::no_report;
+use jelly_triage::junit::is_configuration;
 use jelly_triage::survey::{Input, ReportSource};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -140,7 +140,7 @@ pub fn find_usual() -> Vec<ReportSource> {
 struct FoundReports {
     sources: Vec<ReportSource>,
     seen: BTreeSet<PathBuf>,
-    /// What has the name of a report, or parts of one, and is none.
+    /// Configurations with the name of a report.
     left_out: Vec<String>,
 }
 
@@ -164,20 +164,20 @@ impl FoundReports {
                 self.file(path);
                 true
             }
-            Look::Mistaken(what) => {
-                self.left_out.push(format!("{} ({what})", path.display()));
+            Look::Configuration => {
+                self.left_out.push(path.display().to_string());
                 false
             }
             Look::Other => false,
         }
     }
 
-    /// Says what was not taken for a report although it is called like one.
+    /// Says which configurations are called like a report, and were not taken for one.
     fn tell_left_out(&self) {
         if !self.left_out.is_empty() {
             let names = first_names(&self.left_out, self.left_out.len(), NOTED);
             complain(&format!(
-                "note: left out, since it holds no test results: {names}"
+                "note: left out, since it configures a test framework: {names}"
             ));
         }
     }
@@ -273,8 +273,8 @@ pub(super) fn files_below(folder: &Path) -> Vec<PathBuf> {
 /// What a file is that nobody named.
 enum Look {
     Report,
-    /// It is called like a report, or has parts like one, and is what is said here.
-    Mistaken(&'static str),
+    /// It is called like a report, and configures a framework.
+    Configuration,
     Other,
 }
 
@@ -284,11 +284,8 @@ fn look(path: &Path) -> Look {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let name = name.to_ascii_lowercase();
     let head = || head_of(path).unwrap_or_default();
-    if name.ends_with(".trx") {
+    if name.ends_with(".trx") || name.ends_with(".tap") {
         return Look::Report;
-    }
-    if name.ends_with(".tap") {
-        return no_report(&head()).map_or(Look::Report, Look::Mistaken);
     }
     if name.ends_with(".json") {
         return match is_json_report(&String::from_utf8_lossy(&head())) {
@@ -309,14 +306,9 @@ fn look(path: &Path) -> Look {
     if !is_called_so && !ROOTS.iter().any(|root| text.contains(root)) {
         return Look::Other;
     }
-    // What a runner said in place of its report tells that there is none.
-    let is_xml = text
-        .trim_start_matches('\u{feff}')
-        .trim_start()
-        .starts_with('<');
-    match no_report(&head).filter(|_| is_xml) {
-        Some(what) => Look::Mistaken(what),
-        None => Look::Report,
+    match is_configuration(&head) {
+        true => Look::Configuration,
+        false => Look::Report,
     }
 }
 

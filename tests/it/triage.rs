@@ -511,15 +511,11 @@ fn in_a_folder_reports_of_every_format_are_found_and_nothing_else() {
 fn what_only_has_the_name_of_a_report_is_left_out_and_told() {
     let project = Project::empty();
     project.write("junit.xml", report(PASS));
-    for (name, text) in [
-        (
-            "phpunit.xml",
-            "<?xml version='1.0'?>\n<!-- <testsuite> -->\n<phpunit><testsuites><testsuite \
+    for (name, text) in [(
+        "phpunit.xml",
+        "<?xml version='1.0'?>\n<!-- <testsuite> -->\n<phpunit><testsuites><testsuite \
              name='unit'><directory>tests</directory></testsuite></testsuites></phpunit>",
-        ),
-        ("TEST-data.xml", "<orders><order/></orders>"),
-        ("notes.tap", "what we said at the tap\n"),
-    ] {
+    )] {
         project.write(name, text);
         for args in [&[][..], &["."]] {
             let ended = triage(&project, args);
@@ -530,9 +526,25 @@ fn what_only_has_the_name_of_a_report_is_left_out_and_told() {
         // Whoever names it means it.
         assert_eq!(triage(&project, &[name]).code, Some(2), "{name}");
     }
-    // The report of a run that crashed.
-    project.write("TEST-crashed.xml", "Segmentation fault\n");
-    assert_eq!(triage(&project, &[]).code, Some(2));
+    // What stands in place of a report tells that there is none.
+    for (name, text) in [
+        ("TEST-crashed.xml", "Segmentation fault\n"),
+        (
+            "TEST-page.xml",
+            "<!DOCTYPE html><html>502 Bad Gateway</html>",
+        ),
+        (
+            "TEST-other.xml",
+            "<results><testcase name='a'><failure message='x'/></testcase></results>",
+        ),
+        ("e2e.tap", "Bail out! no database\n"),
+        ("npm.tap", "Error: Cannot find module 'tape'\n"),
+    ] {
+        let project = Project::empty();
+        project.write("junit.xml", report(PASS));
+        project.write(name, text);
+        assert_ne!(triage(&project, &["."]).code, Some(0), "{name}");
+    }
 }
 
 #[test]

@@ -16,7 +16,7 @@ const LINE: usize = 200;
 const CONTEXT: usize = 2;
 /// Lines of both texts, from the first change to the last, that are compared at most; of
 /// more, what was is told as gone and what is as new.
-const COMPARED: usize = 400_000;
+const COMPARED: usize = 60_000;
 
 /// Whether a text is told by its changes only.
 #[must_use]

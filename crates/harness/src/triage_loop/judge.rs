@@ -41,7 +41,15 @@ fn lacked(failure: &Failure) -> Option<&'static str> {
     if failure.after_service_died {
         Some(SERVICE_DIED)
     } else {
-        failure.refused_question.then_some(UNANSWERED)
+        // No refusal makes a program overrun its memory.
+        let exit = failure.exit.as_ref();
+        let crashed = exit.is_some_and(|exit| {
+            matches!(
+                exit.signal.as_deref(),
+                Some("SIGSEGV" | "SIGBUS" | "SIGILL" | "SIGFPE")
+            )
+        });
+        (failure.refused_question && !crashed).then_some(UNANSWERED)
     }
 }
 

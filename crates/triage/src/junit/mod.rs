@@ -43,4 +43,4 @@ mod tests;
 pub use case::{Case, CaseOutcome, CaseSink};
 pub use identity::digest_of_all;
 pub use limits::ReaderLimits;
-pub use read::{no_report, read};
+pub use read::{is_configuration, read};

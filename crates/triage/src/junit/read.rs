@@ -3,10 +3,8 @@
 use super::attributes::Tag;
 use super::case::CaseSink;
 use super::ctrf;
-use super::elements::Node;
 use super::encoding::SNIFFED;
 use super::escape;
-use super::form::{self, Form};
 use super::limits::ReaderLimits;
 use super::lines;
 use super::machine::Machine;
@@ -125,33 +123,15 @@ fn kind_of(head: &[u8]) -> FileKind {
     FileKind::Xml
 }
 
-/// What a file is that begins like this, if it is no test report; nothing where it
-/// may be one, as an empty file may. For those that nobody named.
+/// Whether a file that begins like this is the configuration of a framework, under a name that
+/// reports have, too. What else a file holds in place of a report tells that there is none, and
+/// must not be passed over.
 #[must_use]
-pub fn no_report(head: &[u8]) -> Option<&'static str> {
-    const NONE: &str = "no test report";
-    // Packed, or in an encoding of which more has to be read.
-    if head.starts_with(&[0x1f, 0x8b]) || head.contains(&0) {
-        return None;
-    }
-    match kind_of(head) {
-        FileKind::Tap | FileKind::GoTest | FileKind::Ctrf => return None,
-        FileKind::Other(_) => return Some(NONE),
-        FileKind::Xml => {}
-    }
+pub fn is_configuration(head: &[u8]) -> bool {
+    const ROOTS: [&str; 1] = ["phpunit"];
     let text = String::from_utf8_lossy(head);
-    let Some(root) = root_of(&text) else {
-        let words = text.trim_start_matches('\u{feff}').trim();
-        return (!words.is_empty() && !words.contains('<')).then_some(NONE);
-    };
-    let is_of_tests = Form::of_root(&root).is_some()
-        || matches!(Node::named(&root), Node::Suites | Node::Suite | Node::Case);
-    match form::other(&root) {
-        _ if is_of_tests => None,
-        Some((what, _)) => Some(what),
-        // The reader says what is wrong with cases in a root of its own.
-        None => (!text.contains("<testcase")).then_some(NONE),
-    }
+    let root = root_of(&text);
+    root.is_some_and(|root| ROOTS.contains(&root.as_str())) && !text.contains("<testcase")
 }
 
 /// The name of the root element, where it stands there.

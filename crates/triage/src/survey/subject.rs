@@ -28,14 +28,18 @@ pub(super) fn own_host(subject: &str) -> Option<&str> {
     (host != THIS_MACHINE).then_some(host)
 }
 
-/// The same, and of this machine the subject with its port, unless that is one of those
-/// that are handed out at random.
+/// The subject with its port, unless that is one of those that are handed out at random: then
+/// the host, where it is not this machine.
 pub(super) fn own_server(subject: &str) -> Option<&str> {
     const RANDOM: std::ops::RangeInclusive<u16> = 32_768..=60_999;
-    own_host(subject).or_else(|| {
-        let port: u16 = subject.rsplit(':').next()?.parse().ok()?;
-        (!RANDOM.contains(&port)).then_some(subject)
-    })
+    let port = subject
+        .rsplit(':')
+        .next()
+        .and_then(|port| port.parse().ok());
+    match port {
+        Some(port) if !RANDOM.contains(&port) => Some(subject),
+        Some(_) | None => own_host(subject),
+    }
 }
 
 /// Whether two subjects can be one: equal, or the same host where one names

@@ -251,11 +251,12 @@ pub(super) fn lost(error: reqwest::Error, head: Option<HttpFacts>, redactor: &Re
 }
 
 /// Whether what was said of TLS is said again however often it is asked: a certificate that is
-/// not trusted, or one that the client lacks. A server that is not there yet says neither.
+/// not trusted, or one that the client lacks. Other alerts may be those of a server that is not
+/// ready yet.
 pub(super) fn stays_refused(facts: &HttpFacts) -> bool {
     let said = facts.text.as_deref().unwrap_or_default();
     facts.error.as_deref() == Some("tls")
-        && (said.contains(PEER_CERTIFICATE) || said.contains("received fatal alert"))
+        && (said.contains(PEER_CERTIFICATE) || OF_CLIENT.iter().any(|alert| said.contains(alert)))
 }
 
 /// What is to be said of a body of which no more comes.
@@ -373,6 +374,16 @@ pub(super) fn stream_ended(
 
 /// What it says of an authority that it does not know.
 const UNKNOWN_AUTHORITY: [&str; 2] = ["UnknownIssuer", "CaUsedAsEndEntity"];
+
+/// How rustls names the alerts that are about the certificate of the client.
+const OF_CLIENT: [&str; 6] = [
+    "fatal alert: BadCertificate",
+    "fatal alert: UnknownCA",
+    "fatal alert: CertificateRequired",
+    "fatal alert: CertificateUnknown",
+    "fatal alert: CertificateExpired",
+    "fatal alert: AccessDenied",
+];
 
 /// How rustls begins to say why it does not trust a server.
 const PEER_CERTIFICATE: &str = "invalid peer certificate";

@@ -173,13 +173,15 @@ impl Walk<'_> {
             return Some(ID);
         }
         let behind_number = &self.rest()[n.len()..];
-        if self.word.is(WordKinds::CODE) && !gap.contains(']') {
-            return None;
-        }
         let is_status = n.len() == 3 && n.starts_with(['1', '2', '3', '4', '5']);
         let is_measured = self.version == 0 && self.is_measured_against(behind_number, n.len());
-        if is_measured && !(is_status && self.text[..self.at].ends_with("got ")) {
+        // `code 3 at limit 10`; `Error: 690 of 100` begins a sentence.
+        let is_code = self.word.is(WordKinds::CODE) && gap != ": ";
+        if is_measured && !is_code && !(is_status && self.text[..self.at].ends_with("got ")) {
             return Some(ID);
+        }
+        if self.word.is(WordKinds::CODE) && !gap.contains(']') {
+            return None;
         }
         if self.counts && (gap == ": " || gap.ends_with('=')) && self.version == 0 {
             return Some(ID);
