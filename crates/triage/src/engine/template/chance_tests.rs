@@ -3,7 +3,7 @@
 use super::template;
 
 /// One failure on two machines.
-const SAME: [(&str, &str); 90] = [
+const SAME: [(&str, &str); 91] = [
     // Where values are compared, too
     (
         "Expected: 1 Actual: 2\nFinished in 2.773495s, 70.9394 runs/s",
@@ -333,6 +333,7 @@ const SAME: [(&str, &str); 90] = [
     ),
     ("gave up after 1m32s", "gave up after 2m4.1s"),
     ("etag W/\"5f2a-18c\" is old", "etag W/\"77aa-9\" is old"),
+    ("heap 600 MB exceeds 512 MB", "heap 731 MB exceeds 512 MB"),
     (
         "threshold failed: p(95)=612ms, p(95)<400ms",
         "threshold failed: p(95)=731ms, p(95)<400ms",
@@ -359,6 +360,9 @@ fn what_means_something_stays_beside_it() {
             "expected at most 3 retries, got 5",
             "expected at most 4 retries, got 5",
         ),
+        ("heap 600 MB exceeds 512 MB", "heap 600 MB exceeds 256 MB"),
+        ("p95 311 ms > 250 ms", "p95 311 ms > 300 ms"),
+        ("took longer than 200 ms", "took longer than 500 ms"),
         ("690 of 100 slow", "690 of 200 slow"),
         ("deleted 17 rows, limit 10", "deleted 17 rows, limit 20"),
         ("step 2 of 5 failed", "step 3 of 5 failed"),

@@ -351,6 +351,32 @@ impl Walk<'_> {
         joins && bounds.any(|bound| before.ends_with(bound))
     }
 
+    /// Whether what was measured is held against what stands here: `600 MB exceeds 512 MB`,
+    /// `311 ms > 250 ms`, `took longer than 200 ms`.
+    fn is_behind_relation(&self) -> bool {
+        const WORDS: [&str; 8] = [
+            "exceeds",
+            "exceeded",
+            "over",
+            "above",
+            "below",
+            "under",
+            "more than",
+            "less than",
+        ];
+        const ALONE: [&str; 2] = ["longer than", "larger than"];
+        let before = &self.text[..self.ended];
+        let ends = |words: &[&str]| words.iter().any(|word| before.ends_with(word));
+        let gap = self.gap();
+        if gap == " " && ends(&ALONE) {
+            return true;
+        }
+        let signs = [" > ", " < ", " >= ", " <= "];
+        let is_relation = gap == " " && ends(&WORDS) || signs.contains(&gap);
+        let line = before.rsplit('\n').next().unwrap_or_default();
+        is_relation && line.contains(|c: char| c.is_ascii_digit())
+    }
+
     /// Whether a number stands behind the words or the sign of a limit.
     fn is_limit(&self) -> bool {
         let gap = self.gap();
@@ -437,7 +463,8 @@ impl Walk<'_> {
         // it took.
         let set = self.word.is(WordKinds::LIMIT) && self.text[..self.at].ends_with(" of ");
         let value = value || (set || self.is_behind_sign_of_limit()) && self.is_round(len);
-        let value = value || self.is_behind_bound() && self.is_whole(len);
+        let value =
+            value || (self.is_behind_bound() || self.is_behind_relation()) && self.is_whole(len);
         self.put_number(len, if value { None } else { Some(AMOUNT) });
     }
 }
