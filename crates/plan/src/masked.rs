@@ -18,8 +18,8 @@ use super::syntax::{self, Data, Node, Style};
 use super::template::{Part, Template};
 use indexmap::IndexMap;
 use jelly_base::text::redact::{
-    Found, Redactor, looks_secret, secrets_in_args, secrets_in_argv, secrets_in_header,
-    secrets_in_line, secrets_in_text, secrets_in_variable, takes_line,
+    Found, Redactor, has_secret_form, looks_secret, secrets_in_args, secrets_in_argv,
+    secrets_in_header, secrets_in_line, secrets_in_text, secrets_in_variable, shell_lines,
 };
 use serde_json::Value;
 use std::borrow::Cow;
@@ -140,7 +140,7 @@ pub(crate) fn literal_secrets(
     given: &IndexMap<String, Value>,
 ) -> Vec<(String, String)> {
     let mut search = Search::new(text);
-    search.node(root, "", 0, false);
+    search.node(root, "", 0, false, "");
     for (name, value) in given {
         if let Value::String(value) = value {
             search.learn(&secrets_in_variable(name, value));
@@ -175,7 +175,7 @@ impl<'t> Search<'t> {
         let mut search = Self::new(&source.text);
         match syntax::parse(source).0 {
             Some(root) => {
-                search.node(&root, "", 0, false);
+                search.node(&root, "", 0, false, "");
                 search.scalars.sort_unstable();
                 search.comments();
             }
@@ -199,10 +199,13 @@ impl<'t> Search<'t> {
 
     /// Whether these bytes are the name in `${secret:NAME}`: between brackets and without quotes,
     /// YAML reads that as a map with the name for a value. A name hides nothing; what is a secret
-    /// elsewhere is masked here, too.
+    /// elsewhere, or by its own form, is masked here, too.
     fn is_name(&self, part: Range<usize>) -> bool {
         let before = self.text[..part.start].trim_end();
-        before.ends_with("${secret:") && self.text[part.end..].trim_start().starts_with('}')
+        let name = self.text[part.clone()].trim_matches(['"', '\'']);
+        before.ends_with("${secret:")
+            && self.text[part.end..].trim_start().starts_with('}')
+            && !has_secret_form(name)
     }
 
     /// Keeps what can be masked in every text without hiding words that mean
@@ -221,10 +224,13 @@ impl<'t> Search<'t> {
     }
 
     /// Looks at what stands under this name, so deep in the document; `all` of
-    /// it is hidden in headers.
-    fn node(&mut self, node: &Node<'t>, name: &str, depth: usize, all: bool) {
+    /// it is hidden in headers. `program` is the command beside it, if there is one.
+    fn node(&mut self, node: &Node<'t>, name: &str, depth: usize, all: bool, program: &str) {
         match &node.data {
             Data::Map(entries) => {
+                let program = entries.iter().find(|entry| entry.key == COMMAND);
+                let program = program.and_then(|entry| entry.value.as_str());
+                let program = program.unwrap_or_default();
                 for entry in entries {
                     self.scalars
                         .push((entry.key_span.start, entry.key_span.end));
@@ -232,7 +238,7 @@ impl<'t> Search<'t> {
                     let is_open =
                         name == CAPTURE || entry.key == KEY || (&*entry.key, depth) == AUTH;
                     let name = if is_open { "" } else { &*entry.key };
-                    self.node(&entry.value, name, depth + 1, all);
+                    self.node(&entry.value, name, depth + 1, all, program);
                 }
             }
             Data::List(items) => {
@@ -242,18 +248,17 @@ impl<'t> Search<'t> {
                     .collect();
                 let found = match name == COMMAND {
                     true => secrets_in_argv(&words),
-                    false => secrets_in_args(&words),
+                    false => secrets_in_args(program, &words),
                 };
+                let lines = shell_lines(program, &words);
                 self.learn(&found);
                 for found in found {
                     self.hide(&items[found.word], found.value);
                 }
-                let mut before = "";
-                for (item, word) in items.iter().zip(words) {
-                    let is_line = takes_line(before) && !looks_secret(name);
+                for (item, is_line) in items.iter().zip(lines) {
+                    let is_line = is_line && !looks_secret(name);
                     let name = if is_line { COMMAND } else { name };
-                    self.node(item, name, depth + 1, all);
-                    before = word;
+                    self.node(item, name, depth + 1, all, "");
                 }
             }
             Data::String(value) => self.scalar(node, value, name, all),

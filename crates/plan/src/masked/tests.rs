@@ -223,6 +223,40 @@ fn a_secret_in_the_place_of_a_name_stays_masked() {
 }
 
 #[test]
+fn a_token_in_the_place_of_a_name_is_masked_by_its_form_alone() {
+    let token = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
+    for member in [
+        format!("args: [--token, ${{secret:{token}}}]"),
+        format!("env: {{ K: ${{secret:{token}}} }}"),
+        format!("env: {{ API_TOKEN: ${{secret:{token}}} }}"),
+    ] {
+        let text = format!("version: 1\nservers: {{ s: {{ command: x, {member} }} }}\nsteps: []\n");
+        let shown = shown("p.yaml", &text);
+        assert!(!shown.contains(token), "{shown}");
+        let error = check(source("p.yaml", &text)).unwrap_err();
+        assert!(!error.render(false).contains(token), "{member}");
+    }
+}
+
+#[test]
+fn what_no_shell_is_given_is_hidden_to_its_end() {
+    for server in [
+        "{ command: x, args: [\"-c\", \"Password=hush of hush;Server=hush\"] }",
+        "{ command: x, args: [\"-exec\", \"PASSWORD=hush of hush\"] }",
+        "{ command: sh, args: [\"-c\", \"PASSWORD=hush\\\\ hush srv\"] }",
+    ] {
+        let shown = shown("p.yaml", &format!("servers: {{ a: {server} }}\n"));
+        assert!(!shown.contains("hush"), "{shown}");
+    }
+    let line = "servers: { a: { command: sh, args: [-c, \"PASSWORD=hush srv /x.py\"] } }\n";
+    let shown = shown("p.yaml", line);
+    assert!(
+        !shown.contains("hush") && shown.contains(" srv /x.py"),
+        "{shown}"
+    );
+}
+
+#[test]
 fn the_name_of_a_secret_that_lacks_its_quotes_is_told() {
     for (name, member) in [
         ("KEY", "env: { K: ${secret:KEY} }"),

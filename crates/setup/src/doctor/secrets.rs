@@ -44,7 +44,7 @@ pub(super) fn in_entry(entry: &Entry) -> Vec<Secret<'_>> {
             // What follows says which variable has the value of a header.
             let names_variable =
                 |word: usize| word > 0 && args[word - 1].text == HEADER_VARIABLE_FLAG;
-            let mut in_args = secrets_in_args(args);
+            let mut in_args = secrets_in_args(&command.text, args);
             in_args.retain(|found| !names_variable(found.word));
             let in_args = located(in_args, |word| &args[word]);
             in_env.chain(in_command).chain(in_args).collect()
@@ -103,7 +103,9 @@ mod tests {
             "f": {"url": "http://u:hunter2g@h/?sig=hunter2h", "headers": {"X-Auth": "hunter2i"}},
             "g": {"command": "API_KEY=hunter2j node /srv/app/index.js --x"},
             "h": {"command": "sh", "args": ["-c", "PASSWORD='hunter2k of words' python3 /srv/a.py"]},
-            "i": {"command": "x", "env": {"PASSPHRASE": "hunter2l of words"}}
+            "i": {"command": "x", "env": {"PASSPHRASE": "hunter2l of words"}},
+            "j": {"command": "x", "args": ["-c", "Password=hunter2m of words;Server=h"]},
+            "k": {"command": "/bin/env bash", "args": ["-lc", "API_TOKEN=hunter2n python3 /srv/a.py"]}
         }"#,
         );
         assert_eq!(
@@ -120,7 +122,9 @@ mod tests {
                 "sig=hunter2h",
                 "API_KEY=hunter2j",
                 "PASSWORD=hunter2k of words",
-                "PASSPHRASE=hunter2l of words"
+                "PASSPHRASE=hunter2l of words",
+                "Password=hunter2m of words;Server=h",
+                "API_TOKEN=hunter2n"
             ]
         );
     }

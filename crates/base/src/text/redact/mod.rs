@@ -22,11 +22,11 @@ mod views;
 pub use compared::mask_compared;
 pub use keys::open_key;
 pub use members::mask_json;
-pub use names::{holds_secret, is_password, looks_secret, may_be_secret};
+pub use names::{has_secret_form, holds_secret, is_password, looks_secret, may_be_secret};
 pub use places::{
     AN_ARGUMENT, Found, MARK, URL_PASSWORD, argv_with_blanks, blank_for, first_blank,
     secrets_in_args, secrets_in_argv, secrets_in_header, secrets_in_line, secrets_in_text,
-    secrets_in_variable, show_argv, show_url, show_value, takes_line,
+    secrets_in_variable, shell_lines, show_argv, show_url, show_value,
 };
 pub use prose::{is_telling, mask_quoted, mask_text, secrets_in_prose, show_text};
 pub use redactor::{Redactor, StreamRedactor};

@@ -195,7 +195,8 @@ fn is_short_number(value: &str) -> bool {
 }
 
 /// Whether a text is a secret by its form.
-pub(super) fn has_secret_form(text: &str) -> bool {
+#[must_use]
+pub fn has_secret_form(text: &str) -> bool {
     let behind = |prefixes: &[&str]| {
         let mut rests = prefixes
             .iter()

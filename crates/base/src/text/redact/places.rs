@@ -35,6 +35,12 @@ pub struct Found<'a> {
 }
 
 impl Found<'_> {
+    /// Where in its word it stands.
+    #[must_use]
+    pub fn range(&self) -> Range<usize> {
+        self.at.clone()
+    }
+
     /// Whether it can be looked for in other texts without hiding words that
     /// are nobody's secret: from `min` bytes on, and unless it is a word or a
     /// number of anybody's.
@@ -58,27 +64,26 @@ fn is_key(user: &str) -> bool {
 /// flags, in variables and headers, in URLs, or by its form.
 #[must_use]
 pub fn secrets_in_argv<S: AsRef<str>>(argv: &[S]) -> Vec<Found<'_>> {
+    let mut lines = shell_lines("", argv);
     // Some write the whole line there.
-    in_words(argv, true)
+    if let Some(first) = lines.first_mut() {
+        *first = true;
+    }
+    in_words(argv, &lines)
 }
 
-/// The same of its arguments alone.
+/// The same of its arguments alone, where `program` is what they are given to.
 #[must_use]
-pub fn secrets_in_args<S: AsRef<str>>(args: &[S]) -> Vec<Found<'_>> {
-    in_words(args, false)
+pub fn secrets_in_args<'a, S: AsRef<str>>(program: &str, args: &'a [S]) -> Vec<Found<'a>> {
+    in_words(args, &shell_lines(program, args))
 }
 
-fn in_words<S: AsRef<str>>(argv: &[S], has_program: bool) -> Vec<Found<'_>> {
+fn in_words<'a, S: AsRef<str>>(argv: &'a [S], lines: &[bool]) -> Vec<Found<'a>> {
     let mut found = Vec::new();
-    let mut is_line = has_program;
-    let words = argv.iter().enumerate().map(|(n, word)| {
-        let word = word.as_ref();
-        let scan = Scan {
-            is_line,
-            ..Scan::whole(word, n)
-        };
-        is_line = takes_line(word);
-        scan
+    let words = argv.iter().zip(lines).enumerate();
+    let words = words.map(|(n, (word, is_line))| Scan {
+        is_line: *is_line,
+        ..Scan::whole(word.as_ref(), n)
     });
     scan_words(words, &mut found);
     // A word may be a program, or a line of a shell with words of its own.
@@ -397,30 +402,25 @@ impl<'a> Scan<'a> {
     /// The words of a line; what quotes hold is in one of them.
     fn words(&self) -> Vec<Self> {
         let mut words = Vec::new();
-        let text = self.text();
-        let (mut begin, mut quote, mut before) = (0, None, None);
-        let ends = text.char_indices().chain([(text.len(), ' ')]);
-        for (at, c) in ends {
-            let opens = || {
-                let begins = |c: char| c.is_whitespace() || matches!(c, ';' | '=' | ':');
-                let is_begin = matches!(c, '"' | '\'') && before.is_none_or(begins);
-                is_begin && text[at + 1..].contains(c)
-            };
-            if quote == Some(c) {
-                quote = None;
-            } else if quote.is_none() && opens() {
-                quote = Some(c);
-            } else if quote.is_none() && (c.is_whitespace() || c == ';') {
-                if begin < at {
-                    words.push(Self {
-                        depth: self.depth + 1,
-                        is_line: false,
-                        ..self.part(begin, at).bare()
-                    });
-                }
-                begin = at + c.len_utf8();
+        let mut flag = None;
+        let mut rest = self.text().trim_start_matches(ends_word);
+        while let Some((word, behind)) = rest.split_at_checked(word_length(rest, flag)) {
+            if word.is_empty() {
+                break;
             }
-            before = Some(c);
+            let bare = self.end(rest).part(0, word.len()).bare();
+            // A quote that is not closed, or not at the end.
+            let bare = match bare.text().strip_prefix('\'') {
+                Some(inside) => bare.end(inside),
+                None => bare,
+            };
+            words.push(Self {
+                depth: self.depth + 1,
+                is_line: false,
+                ..bare
+            });
+            flag = secret_flag(word);
+            rest = behind.trim_start_matches(ends_word);
         }
         words
     }
@@ -568,15 +568,161 @@ fn sets_variable(text: &str) -> bool {
     is_one && text.contains(char::is_whitespace)
 }
 
-/// Whether the word behind this flag is a line of a shell: `-c`, `-lc`.
+/// Which of the words are lines of a shell: what follows its `-c`. `program` is what they
+/// are given to, and empty where it is one of them.
 #[must_use]
-pub fn takes_line(flag: &str) -> bool {
+pub fn shell_lines<S: AsRef<str>>(program: &str, words: &[S]) -> Vec<bool> {
+    let mut shell = Shell::default();
+    // It may have words of its own, as `env sh` has.
+    for word in program.split_whitespace() {
+        shell.reads(word);
+    }
+    words
+        .iter()
+        .map(|word| shell.reads(word.as_ref()))
+        .collect()
+}
+
+/// Where in the words of a shell one is.
+#[derive(Default)]
+struct Shell {
+    /// Before its line or its script.
+    is_open: bool,
+    is_line_next: bool,
+    is_option_next: bool,
+}
+
+impl Shell {
+    /// Reads the next word; whether that is a line.
+    fn reads(&mut self, word: &str) -> bool {
+        let is_line = std::mem::take(&mut self.is_line_next);
+        let is_option = std::mem::take(&mut self.is_option_next);
+        if is_line {
+            self.is_open = false;
+        } else if word.starts_with(['-', '+']) {
+            self.is_line_next = self.is_open && takes_line(word);
+            self.is_option_next = word.ends_with('o') || matches!(word, "--rcfile" | "--init-file");
+        } else if !is_option {
+            self.is_open = is_shell(word);
+        }
+        is_line
+    }
+}
+
+fn is_shell(program: &str) -> bool {
+    const SHELLS: &[&str] = &["sh", "bash", "zsh", "dash", "ash", "ksh", "fish"];
+    let name = program.rsplit(['/', '\\']).next().unwrap_or_default();
+    let name = name.to_ascii_lowercase();
+    SHELLS.contains(&name.strip_suffix(".exe").unwrap_or(&name))
+}
+
+/// Whether a shell takes the word behind this flag for a line: `-c`, `-lc`.
+fn takes_line(flag: &str) -> bool {
     const LETTERS: usize = 5;
     flag.strip_prefix('-').is_some_and(|letters| {
         letters.len() <= LETTERS
             && letters.ends_with('c')
             && letters.bytes().all(|byte| byte.is_ascii_lowercase())
     })
+}
+
+fn ends_word(letter: char) -> bool {
+    letter.is_whitespace() || letter == ';'
+}
+
+/// The name of a flag behind which a secret or a header stands.
+fn secret_flag(word: &str) -> Option<&str> {
+    let name = word.trim_start_matches('-');
+    let is_secret = is_header_flag(word) || is_name(name) && looks_secret(name);
+    (is_flag(word) && is_secret).then_some(name)
+}
+
+/// The name and value of a variable or a flag that is secret, where a text begins with it.
+fn secret_assignment(text: &str) -> Option<(&str, &str)> {
+    let mut rest = text;
+    for _ in 0..MAX_NAMES {
+        let (name, value) = assignment(rest.trim_start_matches(['"', '\'']))?;
+        if looks_secret(name) {
+            return Some((name, value));
+        }
+        rest = value;
+    }
+    None
+}
+
+/// How long the word is that a text begins with; `flag` is the one before it, if that takes
+/// a secret. What is secret goes on to where a shell ends it.
+fn word_length(text: &str, flag: Option<&str>) -> usize {
+    let loose = loose_word(text);
+    let behind_flag = flag.map(|name| (name, text));
+    let Some((name, value)) = behind_flag.or_else(|| secret_assignment(text)) else {
+        return loose;
+    };
+    let begin = text.len() - value.len();
+    let may_be = |end: usize| {
+        let value = text.get(begin..end);
+        value.is_some_and(|value| may_be_secret(name, value))
+    };
+    let strict = shell_word(text);
+    if may_be(strict) || !may_be(loose) {
+        return strict;
+    }
+    // Something in the rest of it, as a reference, says that it is no secret.
+    let opens = text.get(..strict).and_then(|word| word.find("${"));
+    opens.map_or(loose, |opens| opens.max(loose))
+}
+
+/// The length of a word that may be anybody's: only quotes at the beginning of it or of a
+/// value hold it together, and only where they are closed.
+fn loose_word(text: &str) -> usize {
+    let (mut quote, mut before) = (None, None);
+    for (at, c) in text.char_indices() {
+        let opens = || {
+            let begins = |c: char| ends_word(c) || matches!(c, '=' | ':');
+            let is_begin = matches!(c, '"' | '\'') && before.is_none_or(begins);
+            is_begin && text.get(at + 1..).is_some_and(|rest| rest.contains(c))
+        };
+        if quote == Some(c) {
+            quote = None;
+        } else if quote.is_none() && opens() {
+            quote = Some(c);
+        } else if quote.is_none() && ends_word(c) {
+            return at;
+        }
+        before = Some(c);
+    }
+    text.len()
+}
+
+/// The length of a word as a shell reads it: quotes, brackets and backquotes hold it
+/// together wherever they stand, and run to the end where they are not closed.
+fn shell_word(text: &str) -> usize {
+    // What closes what is open, the innermost last.
+    let mut open: Vec<char> = Vec::new();
+    let mut before = ' ';
+    let mut letters = text.char_indices();
+    while let Some((at, c)) = letters.next() {
+        let inside = open.last().copied();
+        if inside == Some(c) {
+            open.pop();
+        } else if inside == Some('\'') {
+            // All but its end stands for itself.
+        } else if c == '\\' {
+            letters.next();
+        } else if inside.is_none() && ends_word(c) {
+            return at;
+        } else {
+            match c {
+                '"' | '`' => open.push(c),
+                '\'' if inside != Some('"') => open.push(c),
+                '(' if before == '$' || inside == Some(')') => open.push(')'),
+                '{' if before == '$' => open.push('}'),
+                _ => {}
+            }
+        }
+        before = c;
+    }
+    text.len()
 }
 
 /// Whether a text is a command line or a list of settings, and no program: a

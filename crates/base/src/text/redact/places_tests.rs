@@ -166,6 +166,78 @@ fn in_a_line_the_value_of_a_variable_ends_at_the_first_blank() {
 }
 
 #[test]
+fn in_a_line_the_value_of_a_variable_ends_where_a_shell_ends_it() {
+    for (line, masked) in [
+        (
+            "API_TOKEN=$(cat tokf) python3 srv.py",
+            "API_TOKEN=[secret] python3 srv.py",
+        ),
+        (
+            "API_TOKEN=$(a \"$(b c)\" (d) ) python3 srv.py",
+            "API_TOKEN=[secret] python3 srv.py",
+        ),
+        (
+            "API_TOKEN=`cat tokf` srv x.py",
+            "API_TOKEN=[secret] srv x.py",
+        ),
+        (
+            "API_TOKEN=hunter2\\ value99 srv x.py",
+            "API_TOKEN=[secret] srv x.py",
+        ),
+        (
+            "PASSWORD=hunter2'abc def' srv x.py",
+            "PASSWORD=[secret] srv x.py",
+        ),
+        (
+            "exec env PASSWORD=hunter2'abc def' srv x.py",
+            "exec env PASSWORD=[secret] srv x.py",
+        ),
+        (
+            "AWS_SECRET_ACCESS_KEY=\"hunter2 abc9 srv",
+            "AWS_SECRET_ACCESS_KEY=\"[secret]",
+        ),
+        (
+            "A=1 srv --password 'hunter2 abc9",
+            "A=1 srv --password '[secret]",
+        ),
+        (
+            "exec srv --password a\\ b9 /x",
+            "exec srv --password [secret] /x",
+        ),
+        ("A_TOKEN=\"hunter2 abc9 ${X} y", "A_TOKEN=\"[secret] ${X} y"),
+    ] {
+        assert_eq!(shown(&["sh", "-c", line])[2], masked);
+    }
+}
+
+#[test]
+fn only_a_shell_is_given_lines() {
+    let of_shells: [&[&str]; 5] = [
+        &["/bin/sh", "-c"],
+        &["env", "A=b", "bash", "-o", "pipefail", "-lc"],
+        &["docker", "run", "img:1", "/usr/bin/fish", "-c"],
+        &["C:\\Git\\bin\\bash.exe", "-c"],
+        &["zsh", "--rcfile", "x", "-euxc"],
+    ];
+    let of_others: [&[&str]; 4] = [
+        &["x", "-c"],
+        &["x", "-exec"],
+        &["sh", "run.sh", "-c"],
+        &["sh", "-c", "srv", "-c"],
+    ];
+    for (programs, masked) in [
+        (&of_shells[..], "PASSWORD=[secret] of words"),
+        (&of_others[..], "PASSWORD=[secret]"),
+    ] {
+        for words in programs {
+            let argv = [*words, &["PASSWORD=hunter2 of words"][..]].concat();
+            let shown = shown(&argv);
+            assert_eq!(shown.last().map(String::as_str), Some(masked), "{argv:?}");
+        }
+    }
+}
+
+#[test]
 fn what_is_no_secret_is_shown() {
     for argv in [
         &[
