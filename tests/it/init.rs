@@ -646,6 +646,36 @@ fn a_secret_that_the_server_echoes_is_in_no_plan() {
 }
 
 #[test]
+fn of_a_line_for_a_shell_only_the_secrets_are_left_out() {
+    let tool = json!({"name": "look", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": true}});
+    let project = scripted(&json!({ "tools": [tool] }));
+    let line = "API_TOKEN=hunter2v99 python3 server.py";
+    let args = [
+        "init",
+        "-o",
+        "p.yaml",
+        "--name",
+        "demo",
+        "--env",
+        "PASSWORD=/hunter2",
+        "--env",
+        "DB_PASS=p$w",
+        "--",
+        "sh",
+        "-c",
+        line,
+    ];
+    let ended = project.jelly(&args).output();
+    assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
+    let plan = project.read("p.yaml");
+    assert!(
+        plan.contains("API_TOKEN=${secret:API_TOKEN} python3 server.py"),
+        "{plan}"
+    );
+    assert!(!plan.contains("hunter2") && !plan.contains("p$w"), "{plan}");
+}
+
+#[test]
 fn a_tool_with_an_output_schema_is_called_twice_before_it_is_kept() {
     let tool = json!({"name": "look", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": true},
         "outputSchema": {"type": "object"}});

@@ -9,8 +9,8 @@ use super::shared::Shared;
 use jelly_base::model::for_each_json_text;
 use jelly_base::text::is_placeholder;
 use jelly_base::text::redact::{
-    AN_ARGUMENT, Redactor, URL_PASSWORD, is_password, looks_secret, may_be_secret, secrets_in_text,
-    secrets_in_variable,
+    AN_ARGUMENT, Found, Redactor, URL_PASSWORD, is_password, is_telling, looks_secret,
+    may_be_secret, secrets_in_args, secrets_in_text, secrets_in_variable, shell_lines,
 };
 use jelly_plan::{Part, Template};
 use jelly_setup::doctor::{Piece, Reached, Spot, Surroundings, pieces, secrets_of, variable_of};
@@ -151,7 +151,15 @@ impl Writer<'_> {
                 map.insert("command".to_owned(), self.text(command, false));
                 let mut written = Vec::new();
                 let mut before = String::new();
-                for arg in args {
+                let lines = shell_lines(&command.text, args);
+                let found = secrets_in_args(&command.text, args);
+                for (n, (arg, is_line)) in args.iter().zip(lines).enumerate() {
+                    if is_line {
+                        let here = found.iter().filter(|found| found.word == n);
+                        written.push(self.line(arg, here));
+                        before.clear();
+                        continue;
+                    }
                     let own = arg.text.split(['=', ':']).next().unwrap_or_default();
                     let secret = looks_secret(&before) || looks_secret(own);
                     if secret {
@@ -226,8 +234,13 @@ impl Writer<'_> {
             Some(_) | None if own == text && text.starts_with('-') => return,
             Some(_) | None => (before, text),
         };
-        let is_plain =
-            is_setting(name, value) || value.contains(['/', '$', '\\']) || is_placeholder(value);
+        // As in `-v /a/token:/b`, which has no names.
+        let is_mount = name == own && text.strip_prefix(own).is_some_and(|v| v.starts_with(':'))
+            || name.contains(['/', '\\']);
+        let is_plain = is_open(name, value)
+            || (is_mount || !is_password(name))
+                && value.contains(['/', '$', '\\'])
+                && !may_be_secret(name, value);
         if !value.is_empty() && !is_plain {
             self.secret(name.trim_start_matches('-'), value.to_owned());
         }
@@ -236,13 +249,12 @@ impl Writer<'_> {
     /// A variable that is given with its value and whose name says that it is a secret: it may
     /// be a word too common to be looked for elsewhere, and is none to stand in a plan.
     fn given_secret(&mut self, name: &str, value: &str) -> Option<String> {
-        let is_plain = value.is_empty()
-            || is_setting(name, value)
-            || value.contains(['$', '/', '\\'])
-            || is_placeholder(value);
-        let given = looks_secret(name) && !is_plain;
+        let given = looks_secret(name) && !value.is_empty() && !is_open(name, value);
         let known = self.secrets.contains_key(value);
         (given && !known).then(|| {
+            if is_telling(value) {
+                self.redactor.learn([(name, value)]);
+            }
             self.env.insert(name.to_owned(), value.to_owned());
             Part::Secret(name.to_owned()).reference()
         })
@@ -261,15 +273,44 @@ impl Writer<'_> {
 
     /// Gives the password of a URL a variable to stand in.
     fn password(&mut self, value: &str) {
-        if self.passwords.contains_key(value) {
-            return;
+        self.in_place(URL_PASSWORD, value);
+    }
+
+    /// The variable of a secret that is looked for nowhere but where it was found.
+    fn in_place(&mut self, name: &str, value: &str) -> String {
+        if let Some(known) = self.passwords.get(value) {
+            return known.clone();
         }
         let variable = match self.secrets.get(value) {
             Some(known) => known.clone(),
-            None => self.variable(URL_PASSWORD, value),
+            None => self.variable(name, value),
         };
         self.env.insert(variable.clone(), value.to_owned());
-        self.passwords.insert(value.to_owned(), variable);
+        self.passwords.insert(value.to_owned(), variable.clone());
+        variable
+    }
+
+    /// A line of a shell: of what is secret in it only the value is left out, and the program
+    /// that it is set for stays.
+    fn line<'f>(&mut self, spot: &Spot, found: impl Iterator<Item = &'f Found<'f>>) -> Value {
+        let mut parts = Vec::new();
+        let mut at = 0;
+        for one in found {
+            let range = one.range();
+            let Some(before) = spot.text.get(at..range.start) else {
+                continue;
+            };
+            if !before.is_empty() {
+                parts.extend(self.read(before, false));
+            }
+            parts.push(Part::Secret(self.in_place(one.name, one.value)));
+            at = range.end;
+        }
+        let rest = spot.text.get(at..).unwrap_or_default();
+        if !rest.is_empty() || parts.is_empty() {
+            parts.extend(self.read(rest, false));
+        }
+        self.told(parts, false)
     }
 
     /// A variable that is free for a secret of this name.
@@ -315,14 +356,24 @@ impl Writer<'_> {
     }
 
     fn text(&mut self, spot: &Spot, secret: bool) -> Value {
-        let parts = match self.origin.words {
-            Words::Client => pieces(&spot.text, &self.around())
+        let parts = self.read(&spot.text, secret);
+        self.told(parts, secret)
+    }
+
+    /// A text in the words of its origin.
+    fn read(&self, text: &str, secret: bool) -> Vec<Part> {
+        match self.origin.words {
+            Words::Client => pieces(text, &self.around())
                 .into_iter()
                 .flat_map(|piece| self.piece(piece, secret))
                 .collect(),
-            Words::Plan => typed(&spot.text),
-            Words::Literal => vec![Part::Text(spot.text.clone())],
-        };
+            Words::Plan => typed(text),
+            Words::Literal => vec![Part::Text(text.to_owned())],
+        }
+    }
+
+    /// What was read, as plans write it.
+    fn told(&self, parts: Vec<Part>, secret: bool) -> Value {
         for part in &parts {
             if let Part::Secret(name) = part
                 && let Some(value) = self.env.get(name)
@@ -478,6 +529,35 @@ fn is_setting(name: &str, value: &str) -> bool {
             || is_number && value.len() < DIGITS)
 }
 
+/// Whether a value is none to hide, though its name says so: it refers to another one, is to
+/// be filled in, or says where something is. A password may be of any signs.
+fn is_open(name: &str, value: &str) -> bool {
+    is_setting(name, value)
+        || value.contains("${")
+        || is_placeholder(value)
+        || !is_password(name) && (is_variable(value) || is_place(name, value))
+}
+
+/// `$NAME`.
+fn is_variable(value: &str) -> bool {
+    let name = value.strip_prefix('$').unwrap_or_default();
+    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+}
+
+/// A path, or an address without a secret in it.
+fn is_place(name: &str, value: &str) -> bool {
+    let mut letters = value.chars();
+    let is_drive = letters.next().is_some_and(|c| c.is_ascii_alphabetic())
+        && letters.next() == Some(':')
+        && matches!(letters.next(), Some('/' | '\\'));
+    let begins = ["/", "./", "../", "~/"]
+        .iter()
+        .any(|begin| value.starts_with(begin));
+    (is_drive || begins) && !may_be_secret(name, value)
+        || value.contains("://") && secrets_in_text(value).is_empty()
+}
+
 /// The passwords of the URLs of a text.
 fn passwords_in(text: &str) -> impl Iterator<Item = &str> {
     let found = secrets_in_text(text).into_iter();
@@ -488,4 +568,39 @@ fn passwords_in(text: &str) -> impl Iterator<Item = &str> {
 
 fn env_pairs(file: &Path) -> Vec<(String, String)> {
     super::super::doctor::examine::read_env_file(file).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_open;
+
+    #[test]
+    fn a_value_is_open_only_where_it_can_be_no_secret() {
+        for (name, value) in [
+            ("PASSWORD", "$ecret"),
+            ("DB_PASS", "p$w"),
+            ("PASSWORD", "/hunter2"),
+            ("PASSWORD", "1234"),
+            ("X_TOKEN", "a/b"),
+            ("X_TOKEN", "a\\b"),
+            ("X_TOKEN", "p$w"),
+            ("X_TOKEN", "/9jXk3l2abcQWEd9x0Zq"),
+            ("X_TOKEN", "https://me:pw@h/x"),
+        ] {
+            assert!(!is_open(name, value), "{name}={value}");
+        }
+        for (name, value) in [
+            ("PASSWORD", "${env:X}"),
+            ("PASSWORD", "<your password>"),
+            ("X_TOKEN", "$OTHER_TOKEN"),
+            ("X_TOKEN", "/run/secrets/x"),
+            ("X_TOKEN", "./x"),
+            ("X_TOKEN", "~/x"),
+            ("X_TOKEN", "C:\\x"),
+            ("X_TOKEN", "https://h/x"),
+            ("X_TOKEN", "true"),
+        ] {
+            assert!(is_open(name, value), "{name}={value}");
+        }
+    }
 }
