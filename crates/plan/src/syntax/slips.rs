@@ -400,8 +400,23 @@ pub(super) fn sign_alone(text: &str, end: usize) -> Option<Trouble> {
     let from = before
         .rfind([' ', '[', '{', ',', '\n'])
         .map_or(0, |at| at + 1);
-    let is_sign = before.get(from..)?.starts_with(['&', '!']);
-    is_sign.then(|| reserved(text, from))?
+    let sign = before.get(from..)?;
+    let behind = text.get(end..)?;
+    let is_text = match sign.strip_prefix('&') {
+        Some(name) => !is_referred(behind, name),
+        None => sign.starts_with('!'),
+    };
+    is_text.then(|| reserved(text, from))?
+}
+
+/// Whether an alias of this name stands in a text, so that its anchor is one.
+fn is_referred(text: &str, name: &str) -> bool {
+    let alias = format!("*{name}");
+    let ends = |rest: &str| {
+        rest.is_empty() || rest.starts_with([' ', '\t', '\r', '\n', ',', ']', '}'])
+    };
+    let mut found = text.match_indices(&alias);
+    found.any(|(at, alias)| text.get(at + alias.len()..).is_some_and(ends))
 }
 
 /// `${…}` between brackets, where its braces are those of a map.

@@ -105,6 +105,22 @@ fn merge_keys_and_aliases_bring_their_values() {
 }
 
 #[test]
+fn an_anchor_that_is_referred_to_and_a_tag_that_names_a_kind_may_stand_before_nothing() {
+    for (text, wanted) in [
+        ("{ a: &n , b: *n }\n", json!({"a": null, "b": null})),
+        ("a: &n\nb: *n\n", json!({"a": null, "b": null})),
+        ("{ a: &n !!str , b: *n }\n", json!({"a": "", "b": ""})),
+        ("{ a: &n !!null , b: *n }\n", json!({"a": null, "b": null})),
+        ("{ a: ! , b: 1 }\n", json!({"a": "", "b": 1})),
+    ] {
+        assert_eq!(value("p.yaml", text), wanted, "{text}");
+    }
+    refused("p.yaml", "a: [-y, &x]\n", "needs quotes", "&x");
+    refused("p.yaml", "a: [&x, b, \"*xy\"]\n", "needs quotes", "&x");
+    refused("p.yaml", "a: [!foo]\n", "needs quotes", "!foo");
+}
+
+#[test]
 fn what_yaml_lets_through_and_a_plan_must_not_is_refused() {
     refused(
         "p.yaml",

@@ -58,6 +58,8 @@ struct Builder<'t> {
     anchored: HashMap<u32, usize>,
     nodes: usize,
     copied: usize,
+    /// Anchors and tags with nothing behind them that were looked at.
+    signs: usize,
     /// Where the content that was read last ends.
     last_end: usize,
     troubles: Vec<Trouble>,
@@ -82,6 +84,7 @@ pub(crate) fn parse(text: &str) -> (Option<Node<'_>>, Vec<Trouble>) {
         anchored: HashMap::new(),
         nodes: 0,
         copied: 0,
+        signs: 0,
         last_end: 0,
         troubles: Vec::new(),
     };
@@ -126,10 +129,12 @@ impl<'t> Builder<'t> {
                     }
                 };
                 self.last_end = self.last_end.max(range.end);
-                let is_other_tag = |tag: &Tag| tag.core_suffix().is_none();
-                let has_sign = anchor != 0 || tag.as_deref().is_some_and(is_other_tag);
+                // `!!str` and `!` with nothing behind them say what nothing is.
+                let is_other_tag = |tag: &Tag| tag.core_suffix().is_none() && !is_bare(tag);
+                let has_sign = tag.as_deref().map_or(anchor != 0, is_other_tag);
                 let is_nothing = range.is_empty() && style == ScalarStyle::Plain;
-                let is_alone = has_sign && is_nothing && self.troubles.len() < EXPLAINED;
+                let is_alone = has_sign && is_nothing && self.signs < EXPLAINED;
+                self.signs += usize::from(is_alone);
                 let trouble = is_alone.then(|| slips::sign_alone(self.text, range.start));
                 let node = match trouble.flatten() {
                     Some(trouble) => {
@@ -214,7 +219,7 @@ impl<'t> Builder<'t> {
             (None, _) if is_plain => plain(&text),
             // `!` alone, and `!!str`: a string, however it looks.
             (None, _) | (Some(_), Some("str")) => Plain::Text,
-            (Some(tag), _) if tag.suffix() == "" || tag.original() == "!" => Plain::Text,
+            (Some(tag), _) if is_bare(tag) => Plain::Text,
             (Some(tag), Some(kind @ ("int" | "float" | "bool" | "null"))) => {
                 let resolved = plain(&text);
                 let fits = match &resolved {
@@ -478,6 +483,11 @@ impl<'t> Builder<'t> {
         }
         (root, self.troubles)
     }
+}
+
+/// `!`, which names no kind.
+fn is_bare(tag: &Tag) -> bool {
+    tag.suffix() == "" || tag.original() == "!"
 }
 
 /// A key by its text as it is written, since `1:` and `true:` are words here.
