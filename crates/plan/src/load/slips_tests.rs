@@ -323,12 +323,25 @@ fn a_second_key_in_a_line_is_given_one_of_its_own() {
         "`args` is a key of its own",
         "write `command: node`, and `args: [\"x.js\"]` on a line of its own",
     );
-    // A text may well have a colon.
+    slip(
+        &step("tool: a, args: { x: 1, y: 2 }, expect: { text: { contains: hi } }"),
+        "4:14",
+        "`args` is a key of its own",
+        "write `tool: a`, and `args: { x: 1, y: 2 }` and `expect: { text: { contains: hi } }` \
+         each on a line of its own",
+    );
+    // A text may well have a colon, and the word of a key before it.
     slip(
         &step("name: note: this"),
         "4:11",
         "needs quotes",
         "`name: \"note: this\"`",
+    );
+    slip(
+        &step("id: x\n    name: calls tool: x\n    tool: y"),
+        "5:11",
+        "needs quotes",
+        "`name: \"calls tool: x\"`",
     );
 }
 
