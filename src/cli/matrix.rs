@@ -86,8 +86,7 @@ impl InMatrix {
             axes: plan.matrix.as_ref()?.axes().into_iter().collect(),
             values: variant.values(),
             places: plan
-                .steps
-                .iter()
+                .all_steps()
                 .map(|step| (step.id.clone(), plan.at(step.at)))
                 .collect(),
             name,
