@@ -7,8 +7,8 @@ use super::super::findings::Spot;
 use super::super::json::Results;
 use super::super::{view, words};
 use jelly_base::model::{
-    Cluster, FailureReport, HelpProblem, IterationReport, MatrixReport, MatrixStep, ReportLabels,
-    RunReport, Side, StepState, TriageReport, all_known, deciding,
+    Cluster, ExitCode, FailureReport, HelpProblem, IterationReport, MatrixReport, MatrixStep,
+    ReportLabels, RunReport, Side, StepState, TriageReport, all_known, deciding,
 };
 use jelly_base::text::{Notation, disarmed, first_names, one_line, plural};
 
@@ -168,8 +168,10 @@ pub fn of_run(results: &Results<'_>, terms: NoticeTerms<'_>) -> Vec<Notice> {
         );
         all.push(Notice::bare(NoticeLevel::Error, "jelly", text));
     }
-    // A difference is all that a strict call of green plans can have failed by.
-    let failed = results.exit_code != 0 && reports.iter().all(|report| report.exit_code == 0);
+    // Of green plans, a difference is what a strict call ends so by; other ends, such as a
+    // coverage that is too low, have causes of their own.
+    let is_unaccepted = results.exit_code == ExitCode::UnacceptedChange.code();
+    let failed = is_unaccepted && reports.iter().all(|report| report.exit_code == 0);
     let level = match failed {
         true => NoticeLevel::Error,
         false => NoticeLevel::Warning,
