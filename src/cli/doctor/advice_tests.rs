@@ -565,9 +565,15 @@ fn only_an_environment_of_the_entrys_own_is_cleared() {
         ),
         // Nobody has installed it.
         ("/work/.venv/bin/backup.sh", "#!/bin/sh\n"),
+        // A package has a file of that name inside.
+        (
+            "/work/.venv/lib/python3.11/site-packages/other-1.0.dist-info/RECORD",
+            "other/bin/backup.sh,sha256=x,203\n",
+        ),
     ];
     for (command, files, is_cleared) in [
         ("/work/.venv/bin/srv", &own[..4], true),
+        ("/work/.venv/bin/srv", &own[..5], false),
         ("/work/.venv/bin/srv", &own[..], false),
         ("/work/.venv/bin/srv", &own[..3], false),
         (

@@ -153,11 +153,11 @@ impl Doctor<'_> {
                     .collect::<Vec<_>>()
             })
             .collect();
-        // `../../../bin/srv,sha256=…,203`
+        // `../../../bin/srv,sha256=…,203`; what a package has inside lies elsewhere.
         let is_recorded = |name: &String| {
-            let end = format!("/bin/{name}");
+            let path = format!("../../../bin/{name}");
             let mut lines = records.iter().flat_map(|record| record.lines());
-            lines.any(|line| line.split(',').next().is_some_and(|it| it.ends_with(&end)))
+            lines.any(|line| line.split(',').next() == Some(path.as_str()))
         };
         others.iter().all(is_recorded)
     }
