@@ -480,13 +480,31 @@ fn no_script(file: &Path, text: &str) -> Option<(String, Remedy)> {
     None
 }
 
-/// The files of its kind, as Git has them: by their ending, or by its name.
+/// The files of its kind, as `.gitattributes` has them: by their ending, or by its name.
 fn alike(file: &Path) -> String {
     let name = || file.file_name().unwrap_or_default().to_string_lossy();
-    match file.extension() {
-        Some(ending) => format!("*.{}", ending.to_string_lossy()),
-        None => name().into_owned(),
+    let pattern = match file.extension() {
+        Some(ending) => format!("*.{}", literal(&ending.to_string_lossy())),
+        None => literal(&name()),
+    };
+    // In quotes, a backslash is written twice.
+    match pattern.contains(char::is_whitespace) || pattern.starts_with('"') {
+        true => format!("\"{}\"", pattern.replace('\\', "\\\\").replace('"', "\\\"")),
+        false => pattern,
     }
+}
+
+/// A pattern of Git that matches this name alone.
+fn literal(name: &str) -> String {
+    let mut pattern = String::new();
+    for c in name.chars() {
+        let is_at_begin = pattern.is_empty() && matches!(c, '!' | '#');
+        if is_at_begin || matches!(c, '[' | '*' | '?' | '\\') {
+            pattern.push('\\');
+        }
+        pattern.push(c);
+    }
+    pattern
 }
 
 pub(super) fn several_words(text: &str) -> String {
@@ -515,4 +533,24 @@ fn typeset_flag(text: &str) -> Option<&str> {
     let is_name = |c: char| c.is_ascii_alphanumeric() || "-_=".contains(c);
     let begins = name.starts_with(|c: char| c.is_ascii_alphabetic());
     (begins && name.chars().all(is_name)).then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::alike;
+    use std::path::Path;
+
+    #[test]
+    fn a_file_is_named_as_git_reads_it() {
+        for (file, pattern) in [
+            ("/a/run.sh", "*.sh"),
+            ("/a/run", "run"),
+            ("/a/crlf run", "\"crlf run\""),
+            ("/a/run[1]", "run\\[1]"),
+            ("/a/is it?", "\"is it\\\\?\""),
+            ("/a/#run", "\\#run"),
+        ] {
+            assert_eq!(alike(Path::new(file)), pattern);
+        }
+    }
 }
