@@ -67,6 +67,10 @@ impl Sight for Machine<'_> {
             .map(|folder| folder.join(command))
             .find(|path| path.is_file())
     }
+
+    fn is_inherited(&self, variable: &str) -> bool {
+        std::env::var_os(variable).is_some_and(|value| !value.is_empty())
+    }
 }
 
 #[cfg(test)]

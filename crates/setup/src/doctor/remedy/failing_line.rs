@@ -41,7 +41,7 @@ impl Doctor<'_> {
         let lines: Vec<&str> = text.lines().skip(before).take(line - before).collect();
         let is_of_nothing = self.stderr.contains("input: 'undefined'");
         let address = || found(&ADDRESS, lines.last()?).filter(|_| is_of_nothing);
-        let name = found(&GUARD, &lines.join("\n")).or_else(address)?;
+        let name = guarded(&lines).or_else(address)?;
         // The rule has named it.
         if self.told.contains(&name) {
             return None;
@@ -50,7 +50,9 @@ impl Doctor<'_> {
     }
 
     fn taken_in_vain(&self, name: &str) -> Option<Seen> {
-        if self.started.variable(name).is_some() {
+        let is_set =
+            self.started.variable(name).is_some() || self.context.sight.is_inherited(name);
+        if is_set {
             return None;
         }
         let remedy = Remedy::new()
@@ -63,5 +65,39 @@ impl Doctor<'_> {
             );
         let rule = "doctor/variable-in-the-failing-line";
         Some(Seen::new(rule, "missing_env_var", remedy))
+    }
+}
+
+/// The variable of a guard that reaches into the last of these lines.
+fn guarded(lines: &[&str]) -> Option<String> {
+    let last = lines.last()?;
+    let text = lines.join("\n");
+    let begin = text.len() - last.len();
+    let [guard] = &GUARD;
+    let reaches = guard
+        .captures_iter(&text)
+        .find(|guard| guard.get(0).is_some_and(|whole| whole.end() > begin))?;
+    Some(reaches.name("it")?.as_str().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::guarded;
+
+    #[test]
+    fn a_guard_counts_where_it_reaches_into_the_line_that_failed() {
+        let guard = "if (!process.env.A) throw new Error('A')";
+        let other = "if (!process.env.B) throw new Error('B')";
+        for (lines, name) in [
+            (vec![guard], Some("A")),
+            (
+                vec!["if (!process.env.A) {", "  throw new Error('A')"],
+                Some("A"),
+            ),
+            (vec![guard, other], Some("B")),
+            (vec![guard, "throw new Error('x')"], None),
+        ] {
+            assert_eq!(guarded(&lines).as_deref(), name, "{lines:?}");
+        }
     }
 }

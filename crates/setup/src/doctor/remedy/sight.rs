@@ -22,4 +22,9 @@ pub trait Sight {
     fn version(&self, program: &Path) -> Option<String>;
     /// Where the PATH leads to for this command.
     fn on_path(&self, command: &str) -> Option<PathBuf>;
+    /// Whether what servers inherit has a variable of this name with something in it.
+    fn is_inherited(&self, variable: &str) -> bool {
+        let _ = variable;
+        false
+    }
 }
