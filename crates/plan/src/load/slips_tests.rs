@@ -374,6 +374,18 @@ fn what_stands_in_place_of_a_map_is_shown_as_one() {
             "write `{ text: [{ contains: a }, { contains: b }] }`",
         ),
         ("[{ text: { contains: hi } }]", "without `-`"),
+        ("text length 5", "write `{ text: { length: 5 } }`"),
+        ("text exists true", "write `{ text: { exists: true } }`"),
+        (
+            "text one_of [a, 1]",
+            "write `{ text: { one_of: [a, \"1\"] } }`",
+        ),
+        ("text equals 5", "write `{ text: { equals: \"5\" } }`"),
+        ("structured equals 5", "write `{ structured: { equals: 5 } }`"),
+        ("\"is_error: false\"", "write `{ is_error: false }`"),
+        ("duration lt 5s", "write `{ duration: { lt: 5s } }`"),
+        ("duration less_than 5s", "as in `{ text: { contains: hi } }`"),
+        ("json contains x", "as in `{ text: { contains: hi } }`"),
     ] {
         let plan = step(&format!("tool: t\n    expect: {expect}"));
         slip(&plan, "5:13", "expected a map (`expect`)", hint);
@@ -381,6 +393,8 @@ fn what_stands_in_place_of_a_map_is_shown_as_one() {
     for (env, hint) in [
         ("A=1", "write `{ A: \"1\" }`"),
         ("[A=1, B=x y]", "write `{ A: \"1\", B: x y }`"),
+        ("A=b D=e", "write `{ A: b, D: e }`"),
+        ("\"A=b c D=e\"", "as in `{ NAME: value }`"),
     ] {
         let plan = format!("version: 1\nservers:\n  m:\n    command: x\n    env: {env}\n{MORE}");
         slip(&plan, "5:10", "expected a map (names with values)", hint);
@@ -391,6 +405,30 @@ fn what_stands_in_place_of_a_map_is_shown_as_one() {
             "5:11",
             "(arguments by name), found a string",
             "without quotes around it: `{\"x\": 1}`",
+        ),
+        (
+            "tool: t\n    args: \"a=1 b=x\"",
+            "5:11",
+            "(arguments by name), found a string",
+            "write `args: { a: 1, b: x }`",
+        ),
+        (
+            "tool: t\n    args: [a=1, b=2]",
+            "5:11",
+            "(arguments by name), found a list",
+            "write `args: { a: 1, b: 2 }`",
+        ),
+        (
+            "tools/list",
+            "4:5",
+            "(a step), found a string",
+            "write `list: tools`",
+        ),
+        (
+            "initialize",
+            "4:5",
+            "(a step), found a string",
+            "write `request: initialize`",
         ),
         (
             "tool t",
