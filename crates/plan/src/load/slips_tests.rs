@@ -330,6 +330,18 @@ fn a_second_key_in_a_line_is_given_one_of_its_own() {
         "write `tool: a`, and `args: { x: 1, y: 2 }` and `expect: { text: { contains: hi } }` \
          each on a line of its own",
     );
+    slip(
+        &format!("version: 1\nservers:\n  m: command: jelly\n{MORE}"),
+        "3:6",
+        "`command` is a key of its own",
+        "write `m: { command: jelly }`",
+    );
+    slip(
+        &step("tool: a\n    expect: is_error: false"),
+        "5:13",
+        "`is_error` is a key of its own",
+        "write `expect: { is_error: false }`",
+    );
     // A text may well have a colon, and the word of a key before it.
     slip(
         &step("name: note: this"),
@@ -381,10 +393,16 @@ fn what_stands_in_place_of_a_map_is_shown_as_one() {
             "write `{ text: { one_of: [a, \"1\"] } }`",
         ),
         ("text equals 5", "write `{ text: { equals: \"5\" } }`"),
-        ("structured equals 5", "write `{ structured: { equals: 5 } }`"),
+        (
+            "structured equals 5",
+            "write `{ structured: { equals: 5 } }`",
+        ),
         ("\"is_error: false\"", "write `{ is_error: false }`"),
         ("duration lt 5s", "write `{ duration: { lt: 5s } }`"),
-        ("duration less_than 5s", "as in `{ text: { contains: hi } }`"),
+        (
+            "duration less_than 5s",
+            "as in `{ text: { contains: hi } }`",
+        ),
         ("json contains x", "as in `{ text: { contains: hi } }`"),
     ] {
         let plan = step(&format!("tool: t\n    expect: {expect}"));

@@ -1,8 +1,8 @@
 //! Several keys in one line → a line for each.
 
-use super::line::Line;
+use super::line::{Line, lines_before};
 use super::node::Trouble;
-use crate::grammar::{Mapping, SERVER, SERVICE, STEP};
+use crate::grammar::{EXPECT, Mapping, SERVER, SERVICE, STEP};
 
 /// Keys whose value is free text, in which the word of another key may stand.
 const FREE: &[&str] = &["name", "description", "reason"];
@@ -35,6 +35,41 @@ pub(super) fn second_key(line: Line<'_>, at: usize) -> Option<Trouble> {
         others.join(" and ")
     );
     Some(Trouble::new(from..from + second.len(), message).hint(hint))
+}
+
+/// `m: command: x` below `servers`, and `expect: is_error: true`: a map behind its name.
+pub(super) fn map_in_line(text: &str, line: Line<'_>, at: usize) -> Option<Trouble> {
+    let (start, item) = line.item();
+    let (name, map) = item.split_once(": ")?;
+    let from = start + item.len() - map.trim_start().len();
+    let map = map.trim_start().trim_end_matches(',');
+    let key = key_at(map, 0)?;
+    let above = || {
+        let mut before = lines_before(text, line);
+        before.find(|before| before.depth() < line.depth())
+    };
+    let is_below = |word: &str| above().is_some_and(|above| above.item().1 == word);
+    let is_map = (name == "expect" && EXPECT.key(key).is_some())
+        || (SERVER.key(key).is_some() && is_below("servers:"))
+        || (SERVICE.key(key).is_some() && is_below("services:"));
+    let count = |c: char| map.matches(c).count();
+    let is_whole = count('{') == count('}') && count('[') == count(']');
+    if !is_map || !is_whole || map.contains("${") || map.contains('#') {
+        return None;
+    }
+    // The second colon is what the parser stopped at, and each further one is behind a comma.
+    let is_here = line.start + from + key.len() == at;
+    let are_single = keys_of(&SERVER, map).iter().all(|key| {
+        let value = key.split_once(": ").map_or("", |(_, value)| value);
+        let is_operand = value.starts_with(['{', '[']) || matches!(value, "true" | "false");
+        let is_one = value.starts_with(['"', '\'']) || !value.contains([':', '{', '[', ',']);
+        // `text: hi` is no expectation.
+        is_operand || (is_one && name != "expect")
+    });
+    let message = format!("`{key}` is a key of its own, and stands in the value of `{name}`");
+    let span = line.start + from..line.start + from + key.len();
+    let hint = format!("write `{name}: {{ {map} }}`");
+    (is_here && are_single).then(|| Trouble::new(span, message).hint(hint))
 }
 
 /// The keys of a line with their values, which begins with one: cut at commas outside of

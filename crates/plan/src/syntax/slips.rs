@@ -7,7 +7,7 @@ use super::in_comment::closed_in_comment;
 use super::in_flow::bracket_in_text;
 use super::line::{LINES_BACK, Line, lines_before};
 use super::node::Trouble;
-use super::second_key::second_key;
+use super::second_key::{map_in_line, second_key};
 use std::ops::Range;
 
 /// The trouble with what the parser stopped at; `said` is its own word for it.
@@ -24,6 +24,7 @@ pub(super) fn explain(text: &str, at: usize, said: &str) -> Trouble {
         .or_else(|| reference_in_brackets(text, at))
         .or_else(|| beside_a_dash(text, line, said))
         .or_else(|| second_key(line, at))
+        .or_else(|| map_in_line(text, line, at))
         .or_else(|| colon(line, at))
         .or_else(|| too_deep(text, line))
         .or_else(|| between_depths(text, line))

@@ -50,8 +50,7 @@ impl Doctor<'_> {
     }
 
     fn taken_in_vain(&self, name: &str) -> Option<Seen> {
-        let is_set =
-            self.started.variable(name).is_some() || self.context.sight.is_inherited(name);
+        let is_set = self.started.variable(name).is_some() || self.context.sight.is_inherited(name);
         if is_set {
             return None;
         }
