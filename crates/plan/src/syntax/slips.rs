@@ -413,9 +413,8 @@ pub(super) fn sign_alone(text: &str, end: usize) -> Option<Trouble> {
 /// Whether an alias of this name stands in a text, so that its anchor is one.
 fn is_referred(text: &str, name: &str) -> bool {
     let alias = format!("*{name}");
-    let ends = |rest: &str| {
-        rest.is_empty() || rest.starts_with([' ', '\t', '\r', '\n', ',', ']', '}'])
-    };
+    let ends =
+        |rest: &str| rest.is_empty() || rest.starts_with([' ', '\t', '\r', '\n', ',', ']', '}']);
     let mut found = text.match_indices(&alias);
     found.any(|(at, alias)| text.get(at + alias.len()..).is_some_and(ends))
 }
