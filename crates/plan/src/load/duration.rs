@@ -1,7 +1,8 @@
 //! Time limits with their units.
 
+use super::parse_duration::parse_duration;
 use super::path::Path;
-use super::reader::{Reader, parse_duration};
+use super::reader::Reader;
 use crate::syntax::{Data, Node};
 use std::time::Duration;
 

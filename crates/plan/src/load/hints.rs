@@ -1,6 +1,6 @@
 //! What to write instead of what was found.
 
-use super::reader::parse_duration;
+use super::parse_duration::parse_duration;
 use crate::Operator;
 use crate::grammar::{EXPECT, Kind, OperandKind, STEP, Target, is_value_type};
 use crate::syntax::{Data, Node, Plain, Style, plain};
@@ -85,14 +85,18 @@ fn expectation(node: &Node<'_>) -> Option<String> {
         [] => return None,
         texts if texts.iter().any(|text| text.contains('\n')) => AS_EXPECTED.to_owned(),
         [one] => match said(one) {
-            Said::Keys(written) => format!("write `{written}`"),
-            Said::Unclear => AS_EXPECTED.to_owned(),
-            Said::Text => format!(
+            TypedExpectation::Keys(written) => format!("write `{written}`"),
+            TypedExpectation::Unclear => AS_EXPECTED.to_owned(),
+            TypedExpectation::Text => format!(
                 "where the answer's text is to contain this, write `{{ text: {} }}`",
                 contains(one)
             ),
         },
-        several if several.iter().any(|text| !matches!(said(text), Said::Text)) => {
+        several
+            if several
+                .iter()
+                .any(|text| !matches!(said(text), TypedExpectation::Text)) =>
+        {
             AS_EXPECTED.to_owned()
         }
         several => {
@@ -106,7 +110,7 @@ fn expectation(node: &Node<'_>) -> Option<String> {
 }
 
 /// What a text says in place of an expectation.
-enum Said {
+enum TypedExpectation {
     /// Keys, as they are written.
     Keys(String),
     /// A key, of what can't be told.
@@ -116,12 +120,12 @@ enum Said {
 }
 
 /// `text contains hi`, `is_error: false`, or what an answer says.
-fn said(text: &str) -> Said {
+fn said(text: &str) -> TypedExpectation {
     let text = text.trim();
     let (first, rest) = text.split_once([' ', ':', '=']).unwrap_or((text, ""));
     let mut keys = EXPECT.all_keys();
     let Some(key) = keys.find(|key| key.name == first || WordList(key.also).has(first)) else {
-        return Said::Text;
+        return TypedExpectation::Text;
     };
     let rest = rest.trim();
     let words = rest.split_once(' ');
@@ -136,10 +140,10 @@ fn said(text: &str) -> Said {
         _ => None,
     };
     match written {
-        Some(written) => Said::Keys(format!("{{ {}: {written} }}", key.name)),
+        Some(written) => TypedExpectation::Keys(format!("{{ {}: {written} }}", key.name)),
         // An answer may well begin with the word "text".
-        None if key.name == "text" && operator.is_none() => Said::Text,
-        None => Said::Unclear,
+        None if key.name == "text" && operator.is_none() => TypedExpectation::Text,
+        None => TypedExpectation::Unclear,
     }
 }
 

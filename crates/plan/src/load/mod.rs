@@ -26,6 +26,7 @@ mod operand;
 mod package;
 #[cfg(test)]
 mod package_tests;
+mod parse_duration;
 mod path;
 mod patience;
 mod plan;
@@ -52,7 +53,7 @@ pub use found::PlanFinding;
 pub use include::included_files;
 pub use keywords::{UnknownKeyword, unknown_keyword};
 pub use known::read_known;
+pub use parse_duration::parse_duration;
 pub use plan::{check, check_in, load, load_in, load_with};
 pub use problem::{PlanError, Problem};
 pub use project::{Project, ProjectSetting, SettingKey, SettingKind, read_project};
-pub use reader::parse_duration;

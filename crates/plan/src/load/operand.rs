@@ -1,8 +1,9 @@
 //! What operators may be said of, and what their operands must be.
 
 use super::keywords::unknown_keyword;
+use super::parse_duration::parse_duration;
 use super::path::Path;
-use super::reader::{Reader, parse_duration};
+use super::reader::Reader;
 use super::references::{Needs, TemplatePlace};
 use crate::Operator;
 use crate::grammar::{OperandKind, Target, VALUE_TYPES};

@@ -3,6 +3,7 @@
 
 use super::defaults::Defaults;
 use super::hints;
+use super::parse_duration::parse_duration;
 use super::path::Path;
 use super::problem::Problem;
 use super::references::KnownNames;
@@ -555,13 +556,6 @@ fn lines_place(files: &[(&str, Lines<'_>)], file: usize, offset: usize) -> Locat
         file: u16::try_from(file).unwrap_or_default(),
         ..place.unwrap_or_default().into()
     }
-}
-
-/// `500ms`, `30s`, `1m 30s`; `None` for what is no duration, a negative one
-/// included.
-pub fn parse_duration(text: &str) -> Option<Duration> {
-    let signed: jiff::SignedDuration = text.parse().ok()?;
-    Duration::try_from(signed).ok()
 }
 
 /// The value of `key`, with the path to it.

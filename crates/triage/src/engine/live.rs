@@ -4,7 +4,7 @@
 use super::tables::{built, table};
 use jelly_base::mcp::{Method, Notification};
 use jelly_base::model::{AssertionTarget, Exit, Failure, Outcome, RequestFacts};
-use jelly_base::text::{LazyPattern, http_parts, http_variables};
+use jelly_base::text::{http_parts, http_variables};
 use serde::Deserialize;
 use serde_json::Value;
 use std::net::Ipv4Addr;
@@ -123,7 +123,7 @@ pub(super) fn method_known(failure: &Failure) -> Option<bool> {
 }
 
 /// What the call sends to the tool.
-fn arguments(failure: &Failure) -> Option<&Value> {
+pub(super) fn arguments(failure: &Failure) -> Option<&Value> {
     let params = failure.request.as_ref()?.params.as_ref()?;
     params.get("arguments")
 }
@@ -147,100 +147,6 @@ pub(super) fn zero_given(failure: &Failure) -> Option<bool> {
         }
     }
     arguments(failure).map(holds_zero)
-}
-
-/// Whether the answer refuses what the server made of the result: the model that Python's SDK
-/// makes of it, which is called by the tool's name (that of the arguments has another ending, and
-/// one that a program declares has a name of its own), or the result as MCP has it.
-pub(super) fn own_result_refused(failure: &Failure) -> bool {
-    static REFUSED: LazyPattern = LazyPattern::new(
-        r"\AError executing tool (\S{1,200}): \d+ validation errors? for (\w{1,200})Output\n",
-    );
-    static OF_MCP: LazyPattern = LazyPattern::new(
-        r#"\A\d+ validation errors? for (?:CallTool|GetPrompt|ReadResource)Result\n|\A(?:[^\n:{}]{0,200}: )?\s*\[\s*\{[\s\S]{0,400}?"path": \[\s*"(content|contents|messages)",\s*\d+,"#,
-    );
-    let Some(answer) = answered(failure) else {
-        return false;
-    };
-    if let Some(found) = REFUSED.captures(answer) {
-        return found[1] == found[2];
-    }
-    OF_MCP.captures(answer).is_some_and(|found| {
-        let given = arguments(failure).map_or_else(String::new, Value::to_string);
-        let member = found.get(1).map(|member| member.as_str());
-        let asked = failure.request.as_ref().map(|it| it.method.as_str());
-        // Another service may be asked for messages; and a part of an argument may be called so.
-        member.is_none_or(|member| {
-            let is_own = match asked {
-                Some("prompts/get") => member == "messages",
-                Some("resources/read") => member == "contents",
-                Some(_) | None => member == "content",
-            };
-            is_own && !given.contains(member)
-        })
-    })
-}
-
-/// Whether a value that the answer refuses, as pydantic shows it behind
-/// `input_value=`, stood in the call's arguments. Of a list or a map, its first
-/// word tells.
-pub(super) fn value_given(failure: &Failure) -> Option<bool> {
-    const SHOWN: usize = 64;
-    const NO_VALUES: [&str; 4] = [
-        "Invalid count value: ",
-        "could not convert string to float: ",
-        "invalid literal for int() with base 10: ",
-        "Invalid isoformat string: ",
-    ];
-    let answer = answered(failure)?;
-    let given = arguments(failure).map_or_else(String::new, Value::to_string);
-    let is_given = |shown: &str| {
-        // A map is given where one of its keys is.
-        if let Some(map) = shown.strip_prefix('{').filter(|map| map.starts_with('\'')) {
-            let first = map[1..].split('\'').next().unwrap_or_default();
-            return given.contains(&format!("\"{first}\":"));
-        }
-        let word = shown
-            .split(|c: char| "{}[]()'\",: ".contains(c))
-            .find(|word| !word.is_empty());
-        match word {
-            // An empty map is what a call without arguments sends.
-            None => true,
-            Some("None") => given.contains("null"),
-            Some("True") => given.contains("true"),
-            Some("False") => given.contains("false"),
-            Some(word) => given.contains(word),
-        }
-    };
-    let shown = answer.split("input_value=").skip(1).take(SHOWN);
-    let shown = shown.map(|rest| rest.split(", input_type=").next().unwrap_or(rest));
-    let mut told: Vec<bool> = shown.map(is_given).collect();
-    // Python shows the whole text that is no number or date.
-    let whole = NO_VALUES.into_iter().flat_map(|words| {
-        let places = answer.split(words).skip(1).take(SHOWN);
-        places.map(|rest| rest.lines().next().unwrap_or_default())
-    });
-    let values = |shown: &str| {
-        let bare = shown.trim().trim_matches(['\'', '"']);
-        arguments(failure).is_some_and(|given| holds(given, bare))
-    };
-    told.extend(whole.map(values));
-    (!told.is_empty()).then(|| told.contains(&true))
-}
-
-/// Whether a value among the arguments is this text, or one of the parts of a list in one.
-fn holds(given: &Value, text: &str) -> bool {
-    match given {
-        Value::String(value) => {
-            let mut parts = value.split([',', ';', '|', '\t', '\n']).map(str::trim);
-            value == text || parts.any(|part| part == text) && !text.is_empty()
-        }
-        Value::Array(all) => all.iter().any(|one| holds(one, text)),
-        Value::Object(all) => all.values().any(|one| holds(one, text)),
-        Value::Number(number) => number.to_string() == text,
-        Value::Null => text == "None",
-        Value::Bool(value) => text == if *value { "True" } else { "False" },
-    }
 }
 
 /// Whether the code that failed was installed, not written here: the
@@ -294,50 +200,6 @@ pub(super) fn numeric_host(failure: &Failure) -> bool {
     let mut named = values.filter_map(is_numeric).peekable();
     any_given(failure, &|text| is_numeric(text) == Some(true))
         || named.peek().is_some() && named.all(|is_numeric| is_numeric)
-}
-
-/// What the server answered in words, as a result or as an error.
-fn answered(failure: &Failure) -> Option<&str> {
-    match (&failure.tool_result, &failure.rpc_error) {
-        (Some(result), _) => Some(&result.text),
-        (None, Some(error)) => Some(&error.message),
-        (None, None) => None,
-    }
-}
-
-/// Whether the answer names an address that the server was started with, in its arguments or its
-/// variables, and none of the call's.
-pub(super) fn setting_refused(failure: &Failure) -> bool {
-    const LETTERS: usize = 6;
-    let Some(answer) = answered(failure) else {
-        return false;
-    };
-    let given = arguments(failure).map_or_else(String::new, Value::to_string);
-    let args = failure.argv.iter().skip(1).map(String::as_str);
-    let args = args.map(|arg| arg.split_once('=').map_or(arg, |(_, value)| value));
-    let variables = failure.env_delta.values().filter_map(Value::as_str);
-    let mut values = args.chain(variables).map(str::trim);
-    // A word such as `production` may stand in any answer.
-    let is_address = |value: &str| value.len() >= LETTERS && value.contains(['.', ':']);
-    values.any(|value| is_address(value) && answer.contains(value) && !given.contains(value))
-}
-
-/// Whether the answer names a variable that the server was started with, which stands nowhere in
-/// the call.
-pub(super) fn variable_named(failure: &Failure) -> bool {
-    let Some(answer) = answered(failure) else {
-        return false;
-    };
-    let given = arguments(failure).map_or_else(String::new, Value::to_string);
-    let mut names = failure.env_delta.keys();
-    names.any(|name| answer.contains(name.as_str()) && !given.contains(name.as_str()))
-}
-
-/// Whether an argument of the call is a page of HTML, or a part of one.
-pub(super) fn page_given(failure: &Failure) -> bool {
-    let given = arguments(failure).map_or_else(String::new, Value::to_string);
-    let given = given.to_ascii_lowercase();
-    given.contains("<html") || given.contains("<!doctype")
 }
 
 /// Whether the path of the URL is the one where the old HTTP transport opens

@@ -30,6 +30,7 @@ mod fingerprint;
 mod first;
 mod flaws;
 mod framework_talk;
+mod given;
 mod given_nothing;
 mod instead;
 mod launchers;

@@ -3,6 +3,7 @@
 use super::beside::page_printed;
 use super::clues::{self, Origin};
 use super::facts::{self, Ending, ErrorAnswer, Facts, FailureSource, Promise, blank, breach};
+use super::given;
 use super::listening;
 use super::live;
 use crate::frameworks::is_of_family;
@@ -287,9 +288,9 @@ impl When {
             && is(self.plain_to_tls_port, live::plain_to_tls_port)
             && is(self.shell_script, live::shell_script)
             && is(self.numeric_host, live::numeric_host)
-            && is(self.setting_refused, live::setting_refused)
-            && is(self.variable_named, live::variable_named)
-            && is(self.page_given, live::page_given)
+            && is(self.setting_refused, given::setting_refused)
+            && is(self.variable_named, given::variable_named)
+            && is(self.page_given, given::page_given)
             && is(self.sse_path, live::sse_path)
             && same(self.service, facts.failure.is_service)
             && same(self.listens, facts.listens)
@@ -302,8 +303,8 @@ impl When {
             && is(self.nothing_sent, live::nothing_sent)
             && is_known(self.method_known, live::method_known)
             && is_known(self.zero_given, live::zero_given)
-            && is_known(self.value_given, live::value_given)
-            && is(self.own_result_refused, live::own_result_refused)
+            && is_known(self.value_given, given::value_given)
+            && is(self.own_result_refused, given::own_result_refused)
             && same(self.other_user, f.user.is_some())
             && self
                 .reads_settings

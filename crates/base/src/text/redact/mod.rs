@@ -7,6 +7,7 @@
 //! and the like name it.
 
 mod address_keys;
+mod blanks;
 mod compared;
 mod decoded;
 mod forms;
@@ -17,16 +18,18 @@ mod places;
 mod prose;
 mod redactor;
 mod requests;
+mod shell_words;
 mod views;
 
+pub use blanks::{argv_with_blanks, blank_for, first_blank};
 pub use compared::mask_compared;
 pub use keys::open_key;
 pub use members::mask_json;
 pub use names::{has_secret_form, holds_secret, is_password, looks_secret, may_be_secret};
 pub use places::{
-    AN_ARGUMENT, Found, MARK, URL_PASSWORD, argv_with_blanks, blank_for, first_blank,
-    secrets_in_args, secrets_in_argv, secrets_in_header, secrets_in_line, secrets_in_text,
-    secrets_in_variable, shell_lines, show_argv, show_url, show_value,
+    AN_ARGUMENT, Found, MARK, URL_PASSWORD, secrets_in_args, secrets_in_argv, secrets_in_header,
+    secrets_in_line, secrets_in_text, secrets_in_variable, show_argv, show_url, show_value,
 };
 pub use prose::{is_telling, mask_quoted, mask_text, secrets_in_prose, show_text};
 pub use redactor::{Redactor, StreamRedactor};
+pub use shell_words::shell_lines;

@@ -4,6 +4,7 @@ use super::address_keys::{A_PATH_KEY, A_WEBHOOK, is_key_of_path, path_key, webho
 use super::names::{has_secret_form, is_common, looks_secret, may_be_secret};
 use super::prose::secrets_in_word;
 use super::requests::{USER, takes_user, user_of};
+use super::shell_words::{ends_word, loose_word, shell_lines, shell_word};
 use std::ops::Range;
 
 /// The name of a secret that is the password of a URL.
@@ -13,8 +14,6 @@ pub const AN_ARGUMENT: &str = "an argument";
 
 /// What stands in the place of a secret.
 pub const MARK: &str = "[secret]";
-/// How the place of a value begins that is to be filled in.
-const BLANK: &str = "<value of ";
 /// Names before one value, as in `--env=NAME=value`; more are no names.
 const MAX_NAMES: usize = 8;
 /// Lines within the quotes of lines that are read.
@@ -164,33 +163,6 @@ pub fn show_argv(argv: &[String]) -> Vec<String> {
     shown
 }
 
-/// An argv to be pasted: what is secret in it is a blank to fill in, for whoever
-/// has it.
-#[must_use]
-pub fn argv_with_blanks(argv: &[String]) -> Vec<String> {
-    let mut shown = argv.to_vec();
-    // As in `show_argv`.
-    for found in secrets_in_argv(argv).iter().rev() {
-        let name = found.name.trim_start_matches('-');
-        shown[found.word].replace_range(found.at.clone(), &blank_for(name));
-    }
-    shown
-}
-
-/// What stands in a text to be pasted for the value of this name, which is to be
-/// filled in.
-#[must_use]
-pub fn blank_for(name: &str) -> String {
-    format!("{BLANK}{name}>")
-}
-
-/// The first such blank of a text.
-#[must_use]
-pub fn first_blank(text: &str) -> Option<&str> {
-    let blank = &text[text.find(BLANK)?..];
-    Some(&blank[..=blank.find('>')?])
-}
-
 /// A URL as it may be shown: without user and password, and with what is
 /// secret in its query masked.
 #[must_use]
@@ -281,7 +253,7 @@ fn scan_words<'a>(words: impl Iterator<Item = Scan<'a>>, found: &mut Vec<Found<'
 struct Scan<'a> {
     whole: &'a str,
     word: usize,
-    at: Range<usize>,
+    pub(super) at: Range<usize>,
     /// In how many lines, one in the quotes of the other, it stands.
     depth: u8,
     /// Whether a shell, or whoever is to read it as one does, splits it.
@@ -568,68 +540,6 @@ fn sets_variable(text: &str) -> bool {
     is_one && text.contains(char::is_whitespace)
 }
 
-/// Which of the words are lines of a shell: what follows its `-c`. `program` is what they
-/// are given to, and empty where it is one of them.
-#[must_use]
-pub fn shell_lines<S: AsRef<str>>(program: &str, words: &[S]) -> Vec<bool> {
-    let mut shell = Shell::default();
-    // It may have words of its own, as `env sh` has.
-    for word in program.split_whitespace() {
-        shell.reads(word);
-    }
-    words
-        .iter()
-        .map(|word| shell.reads(word.as_ref()))
-        .collect()
-}
-
-/// Where in the words of a shell one is.
-#[derive(Default)]
-struct Shell {
-    /// Before its line or its script.
-    is_open: bool,
-    is_line_next: bool,
-    is_option_next: bool,
-}
-
-impl Shell {
-    /// Reads the next word; whether that is a line.
-    fn reads(&mut self, word: &str) -> bool {
-        let is_line = std::mem::take(&mut self.is_line_next);
-        let is_option = std::mem::take(&mut self.is_option_next);
-        if is_line {
-            self.is_open = false;
-        } else if word.starts_with(['-', '+']) {
-            self.is_line_next = self.is_open && takes_line(word);
-            self.is_option_next = word.ends_with('o') || matches!(word, "--rcfile" | "--init-file");
-        } else if !is_option {
-            self.is_open = is_shell(word);
-        }
-        is_line
-    }
-}
-
-fn is_shell(program: &str) -> bool {
-    const SHELLS: &[&str] = &["sh", "bash", "zsh", "dash", "ash", "ksh", "fish"];
-    let name = program.rsplit(['/', '\\']).next().unwrap_or_default();
-    let name = name.to_ascii_lowercase();
-    SHELLS.contains(&name.strip_suffix(".exe").unwrap_or(&name))
-}
-
-/// Whether a shell takes the word behind this flag for a line: `-c`, `-lc`.
-fn takes_line(flag: &str) -> bool {
-    const LETTERS: usize = 5;
-    flag.strip_prefix('-').is_some_and(|letters| {
-        letters.len() <= LETTERS
-            && letters.ends_with('c')
-            && letters.bytes().all(|byte| byte.is_ascii_lowercase())
-    })
-}
-
-fn ends_word(letter: char) -> bool {
-    letter.is_whitespace() || letter == ';'
-}
-
 /// The name of a flag behind which a secret or a header stands.
 fn secret_flag(word: &str) -> Option<&str> {
     let name = word.trim_start_matches('-');
@@ -670,59 +580,6 @@ fn word_length(text: &str, flag: Option<&str>) -> usize {
     // Something in the rest of it, as a reference, says that it is no secret.
     let opens = text.get(..strict).and_then(|word| word.find("${"));
     opens.map_or(loose, |opens| opens.max(loose))
-}
-
-/// The length of a word that may be anybody's: only quotes at the beginning of it or of a
-/// value hold it together, and only where they are closed.
-fn loose_word(text: &str) -> usize {
-    let (mut quote, mut before) = (None, None);
-    for (at, c) in text.char_indices() {
-        let opens = || {
-            let begins = |c: char| ends_word(c) || matches!(c, '=' | ':');
-            let is_begin = matches!(c, '"' | '\'') && before.is_none_or(begins);
-            is_begin && text.get(at + 1..).is_some_and(|rest| rest.contains(c))
-        };
-        if quote == Some(c) {
-            quote = None;
-        } else if quote.is_none() && opens() {
-            quote = Some(c);
-        } else if quote.is_none() && ends_word(c) {
-            return at;
-        }
-        before = Some(c);
-    }
-    text.len()
-}
-
-/// The length of a word as a shell reads it: quotes, brackets and backquotes hold it
-/// together wherever they stand, and run to the end where they are not closed.
-fn shell_word(text: &str) -> usize {
-    // What closes what is open, the innermost last.
-    let mut open: Vec<char> = Vec::new();
-    let mut before = ' ';
-    let mut letters = text.char_indices();
-    while let Some((at, c)) = letters.next() {
-        let inside = open.last().copied();
-        if inside == Some(c) {
-            open.pop();
-        } else if inside == Some('\'') {
-            // All but its end stands for itself.
-        } else if c == '\\' {
-            letters.next();
-        } else if inside.is_none() && ends_word(c) {
-            return at;
-        } else {
-            match c {
-                '"' | '`' => open.push(c),
-                '\'' if inside != Some('"') => open.push(c),
-                '(' if before == '$' || inside == Some(')') => open.push(')'),
-                '{' if before == '$' => open.push('}'),
-                _ => {}
-            }
-        }
-        before = c;
-    }
-    text.len()
 }
 
 /// Whether a text is a command line or a list of settings, and no program: a

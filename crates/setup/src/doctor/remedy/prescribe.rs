@@ -1,6 +1,6 @@
 //! One cause after the other, and what mends it.
 
-use super::entries::Started;
+use super::entries::{AS_IT_IS, Started};
 use super::remote;
 use super::sight::Sight;
 use super::steps::{NODE_VERSION, Remedy, SHOW_HELP};
@@ -86,6 +86,9 @@ pub fn prescribe(diagnosis: &mut Diagnosis, context: &RemedyContext<'_>) {
             _ => {}
         }
     }
+    // What is left out of a command, nobody can paste.
+    let is_whole = |fix: &Fix| !(fix.is_command() && fix.text.contains(AS_IT_IS));
+    advice.fix.retain(is_whole);
     // What announces a command that could not be filled in announces nothing.
     let mut next = FixKind::Text;
     for at in (0..advice.fix.len()).rev() {

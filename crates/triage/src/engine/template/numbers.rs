@@ -368,13 +368,10 @@ impl Walk<'_> {
         let before = &self.text[..self.ended];
         let ends = |words: &[&str]| words.iter().any(|word| before.ends_with(word));
         let gap = self.gap();
-        if gap == " " && ends(&ALONE) {
-            return true;
-        }
         let signs = [" > ", " < ", " >= ", " <= "];
         let is_relation = gap == " " && ends(&WORDS) || signs.contains(&gap);
         let line = before.rsplit('\n').next().unwrap_or_default();
-        is_relation && line.contains(|c: char| c.is_ascii_digit())
+        gap == " " && ends(&ALONE) || is_relation && line.contains(|c: char| c.is_ascii_digit())
     }
 
     /// Whether a number stands behind the words or the sign of a limit.
