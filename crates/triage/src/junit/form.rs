@@ -157,9 +157,8 @@ pub(super) fn outcome(word: &str) -> Option<CaseOutcome> {
             CaseOutcome::Passed
         }
         "failed" | "fail" | "failure" => CaseOutcome::Failed,
-        "error" | "timeout" | "aborted" | "invalid" | "cancelled" | "notrunnable" => {
-            CaseOutcome::Error
-        }
+        "error" | "timeout" | "aborted" | "invalid" | "cancelled" | "notrunnable"
+        | "inprogress" => CaseOutcome::Error,
         "skipped" | "skip" | "ignored" | "inconclusive" | "notexecuted" | "pending"
         | "disconnected" | "other" | "todo" => CaseOutcome::Skipped,
         _ => return None,
@@ -171,6 +170,7 @@ pub(super) fn cut_off(word: &str) -> Option<&'static str> {
     match word.to_ascii_lowercase().as_str() {
         "timeout" => Some("the test timed out"),
         "aborted" => Some("aborted: the test process died, or was ended"),
+        "inprogress" => Some("in progress: the run ended before the test did"),
         // GoogleTest, of a test within which its program ended.
         "interrupted" => Some("interrupted: the test process died, or was ended"),
         _ => None,

@@ -524,6 +524,11 @@ fn a_case_that_is_said_not_to_have_ended_did_not_pass() {
          </UnitTestResult></Results></TestRun>",
     );
     assert_eq!(totals(&summary), [0, 0, 3, 0, 0, 0]);
+    let (summary, _) = read_all(
+        "<TestRun><Results><UnitTestResult testName='a' outcome='Passed'/>\
+         <UnitTestResult testName='b' outcome='InProgress'/></Results></TestRun>",
+    );
+    assert_eq!(totals(&summary), [1, 0, 1, 0, 0, 0]);
     let all: Vec<String> = cases.iter().map(|case| said(&case.failures[0])).collect();
     assert!(
         all[0].starts_with("aborted: the test process died"),
