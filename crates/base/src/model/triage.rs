@@ -175,8 +175,8 @@ pub struct RetryPlan {
     /// `notes` tells.
     pub tests: Vec<String>,
     /// One shell command a line, for a POSIX shell: of reports in different
-    /// folders one each, in the folder of its tests where that is there, or with
-    /// the report's name in a comment.
+    /// folders one each, in the folder of its tests where that is there, or behind
+    /// the report's name, as the argument of `:`, which does nothing.
     pub commands: Vec<String>,
     /// Tests of `tests` that no command runs, since jelly does not know how
     /// their framework selects them.

@@ -41,8 +41,7 @@ pub(super) fn library_asked(failure: &Failure, root_cause: &str) -> Option<Subje
     let mut named = LIBRARY.captures_iter(text).take(FRAMES);
     named.find_map(|found| {
         let name = found.name("name")?.as_str().to_ascii_lowercase();
-        let name = name.trim_start_matches("io");
-        Some(Subject::new(SubjectKind::Service, service_in(name)?))
+        Some(Subject::new(SubjectKind::Service, service_in(&name)?))
     })
 }
 
