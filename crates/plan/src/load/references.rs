@@ -10,6 +10,7 @@ use crate::{Requirement, Variant};
 use indexmap::{IndexMap, IndexSet};
 use jelly_base::mcp::Revision;
 use jelly_base::text::close_names;
+use jelly_base::text::redact::has_secret_form;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
@@ -186,7 +187,21 @@ impl<'t> Reader<'t> {
         needs: &mut Needs,
     ) {
         match part {
-            Part::Text(_) | Part::Workspace | Part::Tmp | Part::Env(_) | Part::Secret(_) => {}
+            Part::Text(_) | Part::Workspace | Part::Tmp => {}
+            Part::Env(name) | Part::Secret(name) => {
+                if has_secret_form(name) {
+                    let kind = if matches!(part, Part::Env(_)) { "env" } else { "secret" };
+                    let what = format!(
+                        "`${{{kind}:…}}` takes the name of an environment variable, and what \
+                         stands here looks like a secret itself"
+                    );
+                    let span = self.within(node, &part.reference());
+                    self.problem_at(span, path, what).hint(format!(
+                        "write a name such as `${{{kind}:TOKEN}}`, and set that variable where \
+                         jelly runs"
+                    ));
+                }
+            }
             Part::Port(None) => {
                 if place == TemplatePlace::Variable {
                     let span = self.within(node, "${port}");

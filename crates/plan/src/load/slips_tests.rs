@@ -826,3 +826,28 @@ fn the_correction_of_an_answer_without_an_action_can_be_pasted() {
         check(source).unwrap_or_else(|error| panic!("{pasted}: {error}"));
     }
 }
+
+#[test]
+fn a_secret_in_the_place_of_its_name_is_refused_and_not_shown() {
+    const TOKEN: &str = "ghp_0123456789abcdefghijklmnopqrstuvwxyzAB";
+    for kind in ["secret", "env"] {
+        let plan = |name: &str| {
+            format!(
+                "version: 1\nservers:\n  m:\n    command: x\n    env: {{ T: \"${{{kind}:{name}}}\" }}\nsteps:\n  - tool: a\n"
+            )
+        };
+        let found = problems("plan.yaml", &plan(TOKEN));
+        let [(_, what, hint)] = found.as_slice() else {
+            panic!("{kind}: {found:?}");
+        };
+        assert!(what.contains("looks like a secret itself"), "{what}");
+        assert!(hint.contains(&format!("${{{kind}:TOKEN}}")), "{hint}");
+        assert!(!format!("{what}{hint}").contains(TOKEN));
+        let source = PlanSource {
+            path: "plan.yaml".into(),
+            text: plan("GITHUB_TOKEN").as_str().into(),
+            variant: None,
+        };
+        check(source).unwrap();
+    }
+}

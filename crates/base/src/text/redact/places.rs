@@ -175,7 +175,13 @@ pub fn show_url(url: &str) -> String {
         }
         None => url.to_owned(),
     };
-    masked(&url, &secrets_in_text(&url))
+    let url = masked(&url, &secrets_in_text(&url));
+    // It is one address to its end, even if a mark in it has a blank.
+    let behind = url.find("://").map_or(0, |at| at + "://".len());
+    let mut found = Vec::new();
+    Scan::whole(&url[behind..], 0).url(&mut found);
+    let rest = masked(&url[behind..], &found);
+    format!("{}{rest}", &url[..behind])
 }
 
 /// The value of a variable as it may be shown.

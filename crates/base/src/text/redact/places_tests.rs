@@ -342,6 +342,11 @@ fn a_url_is_shown_without_what_is_secret_in_it() {
             "https://h/s/ghp_0123456789abcdef/mcp",
             "https://h/s/[secret]/mcp",
         ),
+        // What stands in it already was found by its value.
+        (
+            "https://h/?key=[secret TEAM_KEY]&api_key=s3cr&x=1",
+            "https://h/?key=[secret TEAM_KEY]&api_key=[secret]&x=1",
+        ),
         ("https://h/a@b", "https://h/a@b"),
         ("https://h?x=a@b", "https://h?x=a@b"),
         ("nothing", "nothing"),
