@@ -192,6 +192,7 @@ serve(call)
     let diagnosis = &run.last().failure("work")["diagnosis"];
     assert_eq!(diagnosis["ambiguous"], true, "{diagnosis}");
     assert_eq!(diagnosis["excused"], "unanswered", "{diagnosis}");
+    assert!(run.help().contains("say by `answers`"), "{}", run.help());
 }
 
 #[test]

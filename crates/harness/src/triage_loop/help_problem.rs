@@ -386,6 +386,13 @@ fn next(case: &Case<'_>, lookup: &Lookup<'_>, context: &HelpContext<'_>) -> Vec<
              then a repeated mismatch is proof"
         ));
     }
+    if diagnosis.excused.as_deref() == Some("unanswered") {
+        next.push(
+            "say by `answers`, of the step or of its server, what the server gets when it asks; \
+             where it has to live with a refusal, this shows what it makes of one:"
+                .to_owned(),
+        );
+    }
     let outlives = diagnosis.excused.as_deref() == Some("not_repeatable");
     if outlives {
         next.push(
