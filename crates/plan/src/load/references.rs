@@ -190,7 +190,11 @@ impl<'t> Reader<'t> {
             Part::Text(_) | Part::Workspace | Part::Tmp => {}
             Part::Env(name) | Part::Secret(name) => {
                 if has_secret_form(name) {
-                    let kind = if matches!(part, Part::Env(_)) { "env" } else { "secret" };
+                    let kind = if matches!(part, Part::Env(_)) {
+                        "env"
+                    } else {
+                        "secret"
+                    };
                     let what = format!(
                         "`${{{kind}:…}}` takes the name of an environment variable, and what \
                          stands here looks like a secret itself"

@@ -5,6 +5,7 @@ use super::lacks::SubjectKind;
 use super::mentions::Mentions;
 use crate::engine::skeleton;
 use jelly_base::model::FailureView;
+use jelly_base::text::LazyPattern;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Failures with one fingerprint that are compared. More are one cause that many have.
@@ -28,8 +29,12 @@ pub(super) fn answers_apart(
         if view.kind.root_cause != "assertion_mismatch" {
             continue;
         }
-        let said = told.of(view).filter(|one| one.kind == SubjectKind::Said);
-        let said: BTreeSet<String> = said.map(|one| skeleton(&one.name)).collect();
+        let said = told.of(view).filter_map(|one| match one.kind {
+            SubjectKind::Said => Some(&*one.name),
+            SubjectKind::Came => exception(&one.name),
+            _ => None,
+        });
+        let said: BTreeSet<String> = said.map(skeleton).collect();
         if !said.is_empty() {
             alike.entry(view.fingerprint).or_default().push((at, said));
         }
@@ -40,6 +45,13 @@ pub(super) fn answers_apart(
         }
     }
     found
+}
+
+/// The exception, with what it says, of what came in place of a value: of a long one the
+/// assertion shows the begin and the end only.
+fn exception(came: &str) -> Option<&str> {
+    static EXCEPTION: LazyPattern = LazyPattern::new(r"\b[A-Z]\w*(?:Error|Exception): [^\n]{12,}");
+    Some(EXCEPTION.find(came)?.as_str())
 }
 
 /// Numbers those that were told something in common alike.

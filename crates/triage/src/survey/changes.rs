@@ -20,7 +20,11 @@ pub(super) fn changes(root_cause: &str, text: &str) -> Vec<String> {
     let (wanted, came) = match changed(text, |_| true) {
         Some(lines) => {
             let several = lines.lines().count() > 1 && lines.len() >= OF_LINES;
-            if compares && several && !lines.lines().any(is_member) {
+            let is_told = match compares {
+                true => several && !lines.lines().any(is_member),
+                false => several && lines.lines().all(is_sentence),
+            };
+            if is_told {
                 found.push(lines);
                 return found;
             }
@@ -45,6 +49,17 @@ pub(super) fn changes(root_cause: &str, text: &str) -> Vec<String> {
         found.push(format!("-{} +{}", lost.join(" "), got.join(" ")));
     }
     found
+}
+
+/// Whether a line holds words that somebody wrote for people, and no element, member or code:
+/// the same such line in several snapshots is a part that they have in common.
+fn is_sentence(line: &str) -> bool {
+    const CODE: [char; 8] = ['<', '>', '{', '}', '[', ']', '=', '"'];
+    let words = line.split_whitespace().filter(|word| {
+        let letters = word.chars().filter(|c| c.is_alphabetic()).count();
+        letters > 0 || word.chars().any(|c| c.is_ascii_digit())
+    });
+    !line.contains(CODE) && !line.contains(": ") && words.count() > 1
 }
 
 /// The lines behind this mark, as one.

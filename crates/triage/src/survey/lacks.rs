@@ -76,6 +76,8 @@ pub(super) enum SubjectKind {
     NamedFunction,
     /// What an exception said in a log.
     Said,
+    /// What came in place of a value and tells of an error.
+    Came,
     /// What a failed assertion of a suite was about.
     Tested,
     /// A name that is no word, of what a failure may be about.
@@ -194,6 +196,7 @@ fn named(kind: SubjectKind, name: &str, after: &[u8]) -> Option<String> {
         | SubjectKind::NamedFunction
         | SubjectKind::Name
         | SubjectKind::Said
+        | SubjectKind::Came
         | SubjectKind::Tested
         | SubjectKind::ErrorCode
         | SubjectKind::Cover

@@ -6,6 +6,7 @@
 //! nothing, and nothing is kept of those.
 
 use super::asked::is_answer;
+use super::came::{came, came_lines};
 use super::clients::{client_called, library_asked, server_asked};
 use super::elements::missing_element;
 use super::error_lines::{LineKind, is_of_log, telling_lines};
@@ -80,6 +81,9 @@ impl Mentions {
             let room = OF_ONE.saturating_sub(mentioned.len());
             self.signs += signs.len().min(room);
             mentioned.extend(signs.into_iter().take(room));
+        }
+        if mentioned.len() < OF_ONE {
+            mentioned.extend(came(failure, &triaged.diagnosis.root_cause));
         }
         if mentioned.len() < OF_ONE {
             mentioned.extend(client_called(failure, &triaged.diagnosis.root_cause));
@@ -301,31 +305,6 @@ fn mentioned(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Subject> {
         found.insert(Subject::new(SubjectKind::Unfinished, ""));
     }
     found
-}
-
-/// The lines of a difference that tell what came, on one line: an error and its address
-/// are members of one document.
-fn came_lines(text: &str) -> String {
-    const LINES: usize = 200;
-    let mut came = Vec::new();
-    // Vitest shows two documents that differ as a whole one below the other.
-    let mut is_whole = false;
-    // Mocha marks what came as removed.
-    let mark = match text.contains("+ expected - actual") {
-        true => "-",
-        false => "+ ",
-    };
-    for line in text.lines().take(LINES).map(str::trim) {
-        match line.strip_prefix(mark) {
-            Some("Received:") => is_whole = true,
-            Some(head) if head.starts_with("Received") || head.starts_with("actual ") => {}
-            Some(line) => came.push(line.trim()),
-            None if line.is_empty() => is_whole = false,
-            None if is_whole => came.push(line),
-            None => {}
-        }
-    }
-    came.join(" ")
 }
 
 /// The causes of the exception that came, as the JVM and Python tell them below it.

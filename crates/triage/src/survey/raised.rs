@@ -78,12 +78,20 @@ fn tracebacks(output: &str) -> impl Iterator<Item = (&str, &str)> {
 /// reads of nothing: whoever calls it fails of that.
 pub(super) fn null_field(failure: &Failure, root_cause: &str) -> Option<Subject> {
     static NULL: LazyPattern = LazyPattern::new(r#"because "this\.(\w+)" is null"#);
+    static RETURNED: LazyPattern = LazyPattern::new(
+        r#"because the return value of "([\w$]+(?:\.[\w$]+){2,}\([\w$.,\[\] ]*\))" is null"#,
+    );
     if root_cause != "code_exception" {
         return None;
     }
     let texts = || [&failure.text, &failure.message].into_iter().flatten();
     if let Some(read) = texts().find_map(|text| read_of_nothing(text)) {
         return Some(Subject::new(SubjectKind::NullField, &read));
+    }
+    let returned = texts().find_map(|text| Some(RETURNED.captures(text)?.get(1)?.as_str()));
+    // What a collection of the platform returns is told by who asked it.
+    if let Some(method) = returned.filter(|method| !method.starts_with("java")) {
+        return Some(Subject::new(SubjectKind::NullField, method));
     }
     static OF_NIL: LazyPattern = LazyPattern::ascii(
         r"\bundefined method ['`](\w{4,})' for nil\b|'NoneType' object has no attribute '(\w{4,})'",
@@ -274,6 +282,24 @@ mod tests {
         };
         assert!(field("add(Object)", 7).is_some());
         assert_eq!(field("add(Object)", 7), field("stream()", 30));
+    }
+
+    #[test]
+    fn what_a_method_returns_as_null_is_one_whatever_is_asked_of_it() {
+        let told = |call: &str, of: &str| {
+            let failure = Failure {
+                text: Some(format!(
+                    "java.lang.NullPointerException: Cannot invoke \"org.inn.Place.{call}()\" because the return value of \"{of}\" is null\n\tat org.inn.Card.print(Card.java:5)\n"
+                )),
+                ..Failure::default()
+            };
+            null_field(&failure, "code_exception").map(|one| one.name.into_string())
+        };
+        let of = "org.inn.Guest.home()";
+        assert_eq!(told("street", of).as_deref(), Some(of));
+        assert_eq!(told("street", of), told("city", of));
+        assert_ne!(told("street", of), told("street", "org.inn.Guest.office()"));
+        assert_eq!(told("street", "java.util.Map.get(Object)"), None);
     }
 
     #[test]

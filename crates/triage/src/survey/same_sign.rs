@@ -6,6 +6,7 @@ use super::lacks::{Subject, SubjectKind};
 use super::mentions::Mentions;
 use super::shifted::BY_CHANCE;
 use super::signs::{CHANGED_ATTRIBUTE, is_wrong_value, names_functions};
+use super::told_errors::told_errors;
 use jelly_base::model::{FailureView, Side};
 use jelly_base::text::{LazyPattern, WordList};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -72,6 +73,9 @@ pub(super) fn join_signs(
     }
     for (caller, tested) in named(views, groups, mentions) {
         homes.join(tested, caller);
+    }
+    for (teller, home) in told_errors(views, groups, mentions) {
+        homes.join(home, teller);
     }
     homes.merge(views, groups);
 }

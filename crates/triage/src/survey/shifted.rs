@@ -196,6 +196,9 @@ fn separator(wanted: &str, came: &str) -> Option<String> {
 /// The time between two values of one form, which all else equal differ by the place: by
 /// hours, or by the one day that they are apart at midnight.
 fn hours(wanted: &str, came: &str) -> Option<String> {
+    if let Some(turned) = turned(wanted, came) {
+        return Some(turned.to_owned());
+    }
     let (wanted, came) = (time(wanted)?, time(came)?);
     if wanted.around != came.around || wanted.of_day.len() != came.of_day.len() {
         return None;
@@ -209,6 +212,18 @@ fn hours(wanted: &str, came: &str) -> Option<String> {
         (false, 0) => format!("{BY_CHANCE}hours {way}"),
         (false, _) => format!("{BY_CHANCE}{shift} minutes"),
     })
+}
+
+/// Whether a date came with its day in the place of the month.
+fn turned(wanted: &str, came: &str) -> Option<&'static str> {
+    static DATE: LazyPattern =
+        LazyPattern::new(r"\b(\d{4})(?:-0?|,\ 0?)(\d{1,2})(?:-0?|,\ 0?)(\d{1,2})\b");
+    let (wanted, came) = (DATE.captures(wanted)?, DATE.captures(came)?);
+    let is_turned = wanted[1] == came[1]
+        && wanted[2] == came[3]
+        && wanted[3] == came[2]
+        && wanted[2] != wanted[3];
+    is_turned.then_some("day and month are turned")
 }
 
 /// A date, times of a day, or both, with what stands around them.
@@ -265,6 +280,83 @@ fn time(text: &str) -> Option<Time> {
 /// Whether a wanted value is a number.
 fn measured_by(wanted: &str) -> bool {
     wanted.trim_start_matches(['-', '+']).parse::<f64>().is_ok()
+}
+
+/// How a value came out that no program means to show.
+pub(super) fn odd_value(said: &str) -> Option<&'static str> {
+    const ODD: [&str; 4] = ["NaN", "[object Object]", "Invalid Date", "Infinity"];
+    let (wanted, came) = compared(said)?;
+    let odd = ODD.iter().find(|odd| came.contains(**odd))?;
+    (!wanted.contains(*odd)).then_some(odd)
+}
+
+/// How far two whole numbers are apart, beside the same unit. A few by chance.
+pub(super) fn apart(said: &str) -> Option<String> {
+    static NUMBER: LazyPattern = LazyPattern::new(r"\A([^\d-]{0,8})(-?\d{1,9})([^\d.,]{0,8})\z");
+    const MANY: i64 = 10;
+    let (wanted, came) = compared(said)?;
+    let (wanted, came) = (NUMBER.captures(&wanted)?, NUMBER.captures(&came)?);
+    if wanted[1] != came[1] || wanted[3] != came[3] {
+        return None;
+    }
+    let (wanted, came) = (wanted[2].parse::<i64>().ok()?, came[2].parse::<i64>().ok()?);
+    // The status of an answer is no amount.
+    let is_status = |number: i64| (100..600).contains(&number);
+    let is_answer = [200, 201, 202, 204].contains(&wanted) && is_status(came);
+    let more = came - wanted;
+    if is_answer || (-1..=1).contains(&more) {
+        return None;
+    }
+    let by_chance = if more.abs() < MANY { BY_CHANCE } else { "" };
+    Some(format!("{by_chance}{more:+} apart"))
+}
+
+/// What of a text came in another form, with the same words in it: `strong>…</strong` as
+/// `em>*…*</em`.
+pub(super) fn edit(said: &str) -> Option<String> {
+    const LETTERS: usize = 10;
+    let (wanted, came) = compared(said)?;
+    let (wanted, came) = middle(&wanted, &came);
+    let (form, other) = (without_shared(wanted, came), without_shared(came, wanted));
+    let has_both = form.contains('…') && other.contains('…');
+    let letters = [&form, &other].into_iter().flat_map(|form| form.chars());
+    let letters = letters.filter(|letter| *letter != '…').count();
+    let is_form = |form: &str| form.contains(|c: char| c.is_ascii_punctuation());
+    (has_both && letters >= LETTERS && (is_form(&form) || is_form(&other)) && form != other)
+        .then(|| format!("{form} as {other}"))
+}
+
+/// Two texts without what both begin and end with.
+fn middle<'t>(one: &'t str, other: &'t str) -> (&'t str, &'t str) {
+    let same = one.chars().zip(other.chars());
+    let begin: usize = same
+        .take_while(|(a, b)| a == b)
+        .map(|(a, _)| a.len_utf8())
+        .sum();
+    let (one, other) = (&one[begin..], &other[begin..]);
+    let same = one.chars().rev().zip(other.chars().rev());
+    let end: usize = same
+        .take_while(|(a, b)| a == b)
+        .map(|(a, _)| a.len_utf8())
+        .sum();
+    (&one[..one.len() - end], &other[..other.len() - end])
+}
+
+/// A text with a mark for each run of words that another has, too.
+fn without_shared(text: &str, other: &str) -> String {
+    static WORD: LazyPattern = LazyPattern::new(r"\w{2,}");
+    let others: Vec<&str> = WORD.find_iter(other).map(|word| word.as_str()).collect();
+    let bare = WORD.replace_all(text, |word: &Captures<'_>| {
+        match others.contains(&&word[0]) {
+            true => "…".to_owned(),
+            false => word[0].to_owned(),
+        }
+    });
+    let mut form = bare.into_owned();
+    while form.contains("… …") {
+        form = form.replace("… …", "…");
+    }
+    form
 }
 
 /// Whether words came in place of others, or nothing: no number, and no text.
@@ -383,7 +475,7 @@ pub(super) fn is_rare(number: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{shift, swapped};
+    use super::{apart, edit, odd_value, shift, swapped};
 
     #[test]
     fn values_that_differ_in_one_way_have_one_sign() {
@@ -429,6 +521,46 @@ mod tests {
             ),
         ] {
             assert_eq!(shift(said).as_deref(), Some(wanted), "{said}");
+        }
+    }
+
+    #[test]
+    fn what_no_program_means_and_how_far_numbers_are_apart_is_told() {
+        let shown = "Expected: \"38%\"\n    Received: \"NaN%\"";
+        assert_eq!(odd_value(shown), Some("NaN"));
+        assert_eq!(odd_value("expected: <1> but was: <2>"), None);
+        for (said, wanted) in [
+            ("expected: <50> but was: <100>", Some("+50 apart")),
+            ("expected: <3> but was: <5>", Some("often: +2 apart")),
+            ("expected: <3> but was: <4>", None),
+            ("expected: <200> but was: <500>", None),
+            ("expected: <5 km> but was: <95 km>", Some("+90 apart")),
+            ("expected: <5 km> but was: <95 mi>", None),
+        ] {
+            assert_eq!(apart(said).as_deref(), wanted, "{said}");
+        }
+    }
+
+    #[test]
+    fn the_same_words_in_another_form_are_one_edit() {
+        let of = |word: &str| {
+            let said = format!(
+                "Failed asserting that two strings are identical. --- Expected +++ Actual -'a <strong>{word}</strong> c' +'a <em>*{word}*</em> c'"
+            );
+            edit(&said)
+        };
+        assert!(of("big").is_some());
+        assert_eq!(of("big"), of("small"));
+        assert_eq!(edit("expected: <a b> but was: <a c>"), None);
+    }
+
+    #[test]
+    fn a_date_with_day_and_month_turned_is_told() {
+        for said in [
+            "assert '2026-03-02' == '2026-02-03'",
+            "assert datetime.date(2026, 1, 3) == datetime.date(2026, 3, 1)",
+        ] {
+            assert_eq!(shift(said).as_deref(), Some("day and month are turned"));
         }
     }
 

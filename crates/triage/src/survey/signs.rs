@@ -8,8 +8,8 @@ use super::members::missing_member;
 use super::names::{is_frame, own_lines};
 use super::renamed::renamed;
 use super::replaced::replaced;
-use super::shifted::{BY_CHANCE, is_rare, shift, swapped};
-use super::tested::tested;
+use super::shifted::{BY_CHANCE, apart, edit, is_rare, odd_value, shift, swapped};
+use super::tested::{raised_in, tested};
 use super::wanted::{COMPARES, without_wanted};
 use crate::engine::failing_line;
 use jelly_base::model::{Failure, TriagedFailure};
@@ -60,6 +60,22 @@ pub(super) fn signs(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Sub
         found.extend(shift.map(|shift| Subject::new(SubjectKind::WrongValue, &shift)));
         found.extend(golden(text).map(|lines| Subject::new(SubjectKind::WrongValue, &lines)));
         found.extend(tested(failure, said.into_iter().flatten(), text));
+        let suite = suite_of(failure).unwrap_or_default();
+        let odd = said.into_iter().flatten().chain([text]).find_map(odd_value);
+        found.extend(odd.map(|odd| Subject::new(SubjectKind::Tested, &format!("{suite} {odd}"))));
+        let apart = said.into_iter().flatten().chain([text]).find_map(apart);
+        found.extend(apart.map(|apart| of_suite(suite, &apart)));
+        let edit = said.into_iter().flatten().chain([text]).find_map(edit);
+        found.extend(edit.map(|edit| Subject::new(SubjectKind::WrongValue, &edit)));
+    }
+    if triaged.diagnosis.root_cause == "mock_expectation" {
+        let calls = said.into_iter().flatten().chain([text]).find_map(calls);
+        let block = block_of(failure);
+        found.extend(
+            calls.zip(block).map(|(calls, block)| {
+                Subject::new(SubjectKind::Tested, &format!("{block} {calls}"))
+            }),
+        );
     }
     if is_wrong_value(&triaged.diagnosis.root_cause)
         || triaged.diagnosis.root_cause == "expected_error"
@@ -73,6 +89,9 @@ pub(super) fn signs(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Sub
     let changes = changes(&triaged.diagnosis.root_cause, text).into_iter();
     found.extend(changes.map(|change| Subject::new(SubjectKind::WrongValue, &change)));
     found.extend(raised_in_suite(failure, triaged));
+    if triaged.diagnosis.root_cause == "code_exception" {
+        found.extend(evidence.and_then(|said| raised_in(text, said)));
+    }
     if names_functions(&triaged.diagnosis.root_cause) {
         // A test calls many functions before the one that it asks.
         let lines = said.into_iter().flatten().flat_map(str::lines);
@@ -165,6 +184,50 @@ pub(super) fn signs(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Sub
     found.into_iter().take(OF_ONE).collect()
 }
 
+/// A sign that tells in one suite only, and one of chance only where three share it.
+fn of_suite(suite: &str, sign: &str) -> Subject {
+    let name = match sign.strip_prefix(BY_CHANCE) {
+        Some(sign) => format!("{BY_CHANCE}{suite} {sign}"),
+        None => format!("{suite} {sign}"),
+    };
+    Subject::new(SubjectKind::Tested, &name)
+}
+
+/// The block of tests that a failure is in, by the titles around its own.
+fn block_of(failure: &Failure) -> Option<String> {
+    let name = failure.name.as_deref()?;
+    let (block, _) = [" > ", " › "]
+        .iter()
+        .find_map(|mark| name.rsplit_once(mark))?;
+    Some(format!("{} {block}", suite_of(failure)?))
+}
+
+/// Whether a function was called too often or too seldom, as Vitest and Jest tell it.
+fn calls(said: &str) -> Option<&'static str> {
+    static CALLS: LazyPattern = LazyPattern::new(
+        r"(?x)\bto\ be\ called\ (?P<w1>\d+)\ times?,\ but\ got\ (?P<c1>\d+)\ times?
+              | \bExpected\ number\ of\ calls:\ (?P<w2>\d+)\s+Received\ number\ of\ calls:\ (?P<c2>\d+)
+              | \bto\ not\ be\ called\ at\ all,\ but\ actually\ been\ called\ (?P<c3>\d+)\ times?",
+    );
+    if !said.contains("call") {
+        return None;
+    }
+    let found = CALLS.captures(said)?;
+    let number = |names: &[&str]| {
+        let told = names.iter().find_map(|name| found.name(name))?;
+        told.as_str().parse::<u64>().ok()
+    };
+    let (wanted, came) = (
+        number(&["w1", "w2"]).unwrap_or(0),
+        number(&["c1", "c2", "c3"])?,
+    );
+    Some(if came > wanted {
+        "called too often"
+    } else {
+        "called too seldom"
+    })
+}
+
 /// What an exception says that is about a place in a list, and no number of another kind.
 const BOUNDS: [&str; 5] = ["range", "bound", "index", "size()", "length"];
 
@@ -246,7 +309,10 @@ fn golden(text: &str) -> Option<String> {
 pub(super) fn changed(text: &str, is_value: impl Fn(&str) -> bool) -> Option<String> {
     const LETTERS: usize = 20;
     let lines = text.lines().map(str::trim_start);
-    let lines = lines.filter(|line| line.starts_with(['-', '+']));
+    // A line of nothing but dashes parts what stands around it.
+    let lines = lines.filter(|line| {
+        line.starts_with(['-', '+']) && (line.len() < 2 || !line.trim_matches('-').is_empty())
+    });
     let lines = lines.filter(|line| !HEADS.iter().any(|head| line.starts_with(head)));
     let lines: Vec<&str> = lines.take(LINES + 1).collect();
     let has_value = lines.iter().any(|line| is_value(line));
@@ -269,7 +335,7 @@ pub(super) fn is_wrong_value(root_cause: &str) -> bool {
 /// `6549.6`, `10.4.0.0`, `-340`, but no `2.0`, no status and no year.
 fn values(said: &str) -> Vec<String> {
     static NUMBER: LazyPattern =
-        LazyPattern::new(r#"(?:^|[\s(\[<>'"=])(-?\d+(?:\.\d+)*)(?:$|[\s)\],;>'"])"#);
+        LazyPattern::new(r#"(?:^|[\s(\[<>'"=])\+?(-?\d+(?:\.\d+)*)(?:$|[\s)\],;>'"])"#);
     let came = without_wanted(said);
     let numbers = NUMBER.captures_iter(&came);
     let numbers = numbers.filter_map(|found| Some(found.get(1)?.as_str()));
@@ -483,9 +549,18 @@ fn missing(text: &str) -> Option<String> {
         return None;
     }
     let locator = LOCATOR.captures(text)?.get(1)?.as_str().trim();
-    let is_named = ["'#", "\"#", "estId(", "[data-", "[name="]
-        .iter()
-        .any(|name| locator.contains(name));
+    let is_named = [
+        "'#",
+        "\"#",
+        "estId(",
+        "[data-",
+        "[name=",
+        "name: '",
+        "name: \"",
+        "getByLabel(",
+    ]
+    .iter()
+    .any(|name| locator.contains(name));
     is_named.then(|| format!("{locator} is missing"))
 }
 

@@ -5,7 +5,7 @@ use super::lacks::{Subject, SubjectKind};
 use super::shifted::measured;
 use crate::engine::common_words::COMMON_WORDS;
 use jelly_base::model::Failure;
-use jelly_base::text::LazyPattern;
+use jelly_base::text::{LazyPattern, WordList};
 
 /// Letters and words of an author's words that tell of one thing.
 const LETTERS: usize = 12;
@@ -46,10 +46,61 @@ pub(super) fn tested<'t>(
         // An object has its value from many places, of which one makes it so many times it.
         found.extend(whose.map(|whose| format!("{whose} {times:.3} times")));
     }
+    found.extend(asked(text, &said));
     found
         .into_iter()
         .map(|name| Subject::new(SubjectKind::Tested, &name))
         .collect()
+}
+
+/// The function whose value an assertion compares, whatever suite it is in: a method by its
+/// class, as pytest tells it, or a function by a name of several words.
+fn asked(text: &str, said: &[&str]) -> Option<String> {
+    static BOUND: LazyPattern = LazyPattern::ascii(
+        r"\bwhere ([a-z_]\w+) = <([A-Za-z_][\w.]*\.[A-Z]\w+) object at 0x[0-9a-f]+>\.([a-z_]\w+)",
+    );
+    if let Some(found) = BOUND.captures(text).filter(|found| found[1] == found[3]) {
+        return Some(format!("of {}.{}", &found[2], &found[1]));
+    }
+    let function = value_of(text).or_else(|| said.iter().find_map(|said| called(said)))?;
+    let has_words = function[1..].contains(|c: char| c == '_' || c.is_ascii_uppercase());
+    // Numbers that differ in another way are of another fault.
+    let way = match said.iter().find_map(|said| measured(said)) {
+        Some((true, _)) => " larger",
+        Some((false, _)) => " smaller",
+        None => "",
+    };
+    has_words.then(|| format!("of {function}({way}"))
+}
+
+/// The function that gave the value, as pytest tells it.
+fn value_of(text: &str) -> Option<&str> {
+    static VALUE: LazyPattern =
+        LazyPattern::ascii(r"(?m)^E? *\+ +where [^\n=]+ = ([a-z_]\w{5,})\(");
+    let name = VALUE.captures(text)?.get(1)?.as_str();
+    (!is_helper(name)).then_some(name)
+}
+
+/// The function that a test asks and that raised itself, of a value that it can't take: with
+/// other values it may give wrong ones.
+pub(super) fn raised_in(text: &str, said: &str) -> Option<Subject> {
+    const OF_VALUES: WordList = WordList(
+        "ArithmeticError ArithmeticException ArgumentError DateTimeException DateTimeParseException \
+         FloatDomainError IndexError InvalidOperation NumberFormatException OverflowError RangeError \
+         ValueError ZeroDivisionError",
+    );
+    let class = said.split([':', ' ']).next().unwrap_or_default();
+    let class = class.rsplit('.').next().unwrap_or_default();
+    if !OF_VALUES.words().any(|known| known == class) {
+        return None;
+    }
+    let function = called(text)?;
+    let innermost = text.rfind("\n    def ").map(|at| &text[at..])?;
+    let is_own = innermost
+        .trim_start()
+        .starts_with(&format!("def {function}("));
+    let has_words = function[1..].contains(|c: char| c == '_' || c.is_ascii_uppercase());
+    (is_own && has_words).then(|| Subject::new(SubjectKind::Tested, &format!("of {function}(")))
 }
 
 /// The function that the failing line calls first, as pytest, Jest and RSpec show that
@@ -67,9 +118,13 @@ fn called(text: &str) -> Option<&str> {
     );
     let found = CALLED.captures(text)?;
     let name = (1..=8).find_map(|part| found.get(part))?.as_str();
+    (!is_helper(name)).then_some(name)
+}
+
+/// Whether a function is part of many tests, by how its name begins.
+fn is_helper(name: &str) -> bool {
     let mut helpers = COMMON_WORDS.helpers.iter();
-    let is_helper = helpers.any(|helper| name.starts_with(helper.as_str()));
-    (!is_helper).then_some(name)
+    helpers.any(|helper| name.starts_with(helper.as_str()))
 }
 
 /// The attribute of an object that gave the value, as pytest tells it:
@@ -113,7 +168,7 @@ fn noted(text: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{called, noted};
+    use super::{asked, called, noted, raised_in};
 
     #[test]
     fn the_function_of_the_failing_line_is_told() {
@@ -137,6 +192,28 @@ mod tests {
         ] {
             assert_eq!(called(text), name, "{text}");
         }
+    }
+
+    #[test]
+    fn the_function_of_a_value_is_one_in_all_suites() {
+        let of = |text: &str| asked(text, &[text]);
+        let method = "E  AssertionError: assert datetime.date(2026, 1, 1) == 5\nE   +  where datetime.date(2026, 1, 1) = next_after(3)\nE   +    where next_after = <jobs.cron.Cron object at 0x7f4b37288710>.next_after";
+        assert_eq!(of(method).as_deref(), Some("of jobs.cron.Cron.next_after"));
+        let function = "E       AssertionError: assert datetime.date(2026, 1, 3) == datetime.date(2026, 3, 1)\nE        +  where datetime.date(2026, 1, 3) = parse_date('01.03.2026')";
+        assert_eq!(of(function).as_deref(), Some("of parse_date("));
+        let number = "E    assert 3 == 4\nE     +  where 3 = shelf_count([])";
+        assert_eq!(of(number).as_deref(), Some("of shelf_count( smaller"));
+        assert_eq!(
+            of("E    assert 3 == 4\nE     +  where 3 = shelves([])"),
+            None
+        );
+        let raised = ">       assert parse_date(text) == want\n\ntests/test_dates.py:18:\n\n    def parse_date(text):\n>           return date(y, mo, d)\nE           ValueError: month must be in 1..12";
+        let told = raised_in(raised, "ValueError: month must be in 1..12");
+        assert_eq!(
+            told.map(|one| one.name.into_string()).as_deref(),
+            Some("of parse_date(")
+        );
+        assert_eq!(raised_in(raised, "TypeError: month must be in 1..12"), None);
     }
 
     #[test]

@@ -1,0 +1,179 @@
+//! What came in place of a wanted value, where it tells of an error: a document with the
+//! message of an exception, a page that shows it, the line that a program printed.
+
+use super::lacks::{Subject, SubjectKind};
+use super::shifted::compared;
+use super::wanted::{COMPARES, without_wanted};
+use jelly_base::model::Failure;
+use jelly_base::text::LazyPattern;
+use regex::Captures;
+
+/// Bytes of what came that are kept.
+const KEPT: usize = 300;
+/// Lines of a difference that are read.
+const LINES: usize = 200;
+/// Root causes of comparisons whose values are whole documents, or calls.
+const DOCUMENTS: [&str; 2] = ["snapshot_mismatch", "mock_expectation"];
+
+/// The lines of a difference that tell what came, on one line: an error and its address
+/// are members of one document.
+pub(super) fn came_lines(text: &str) -> String {
+    let mut came = Vec::new();
+    // Vitest shows two documents that differ as a whole one below the other.
+    let mut is_whole = false;
+    // Mocha marks what came as removed.
+    let mark = match text.contains("+ expected - actual") {
+        true => "-",
+        false => "+ ",
+    };
+    for line in text.lines().take(LINES).map(str::trim) {
+        match line.strip_prefix(mark) {
+            Some("Received:") => is_whole = true,
+            Some(head) if head.starts_with("Received") || head.starts_with("actual ") => {}
+            Some(line) => came.push(line.trim()),
+            None if line.is_empty() => is_whole = false,
+            None if is_whole => came.push(line),
+            None => {}
+        }
+    }
+    came.join(" ")
+}
+
+/// What came of a failed comparison, as far as it tells of an error.
+pub(super) fn came(failure: &Failure, root_cause: &str) -> Option<Subject> {
+    if !COMPARES.contains(&root_cause) || DOCUMENTS.contains(&root_cause) {
+        return None;
+    }
+    let message = failure.message.as_deref().filter(|said| !said.is_empty());
+    let text = failure.text.as_deref().unwrap_or_default();
+    let lines = came_lines(&without_margin(text));
+    let told = [message, Some(text)];
+    let value = || {
+        let values = told.into_iter().flatten().filter_map(compared);
+        values.map(|(_, came)| came).next()
+    };
+    let rest = || {
+        let head = message.or_else(|| text.lines().next())?;
+        let rest = without_wanted(head);
+        Some(rest.trim().to_owned()).filter(|rest| rest.len() <= KEPT)
+    };
+    let all = [Some(lines), value(), rest()].into_iter().flatten();
+    let mut all = all.map(|came| plain(&came));
+    let came = all.find(|came| tells_of_error(came))?;
+    let end = came.floor_char_boundary(KEPT.min(came.len()));
+    Some(Subject::new(SubjectKind::Came, &came[..end]))
+}
+
+/// A text of pytest without the letter before each line of what it says.
+fn without_margin(text: &str) -> String {
+    let bare = |line: &str| match line.strip_prefix("E  ") {
+        Some(line) => line.trim_start().to_owned(),
+        None => line.to_owned(),
+    };
+    let lines: Vec<String> = text.lines().map(bare).collect();
+    lines.join("\n")
+}
+
+/// A text as it is said, wherever it is quoted: without escapes, queries and the layout of its
+/// lines.
+pub(super) fn plain(text: &str) -> String {
+    static QUERY: LazyPattern = LazyPattern::new(r"\?[\w.%+-]+=[^\s:;,)\x22']*");
+    let text = text.trim();
+    let text = text
+        .replace("\\\"", "\"")
+        .replace("\\'", "'")
+        .replace("\\n", " ");
+    // At the end of an address that is all there is, it may be what tells.
+    let text = QUERY.replace_all(&text, |found: &Captures<'_>| {
+        let is_last = found.get(0).is_some_and(|query| query.end() == text.len());
+        if is_last {
+            found[0].to_owned()
+        } else {
+            String::new()
+        }
+    });
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words.join(" ")
+}
+
+/// Whether a value is about something that went wrong.
+fn tells_of_error(came: &str) -> bool {
+    const WORDS: [&str; 36] = [
+        "abort",
+        "bad ",
+        "cannot",
+        "can't",
+        "conflict",
+        "corrupt",
+        "could not",
+        "couldn't",
+        "denied",
+        "does not",
+        "doesn't",
+        "error",
+        "exceed",
+        "exception",
+        "expired",
+        "fail",
+        "forbidden",
+        "invalid",
+        "is not",
+        "is null",
+        "malformed",
+        "missing",
+        "no such",
+        "not ",
+        "null",
+        "out of",
+        "quota",
+        "refused",
+        "rejected",
+        "timed out",
+        "timeout",
+        "unable",
+        "unauthorized",
+        "unavailable",
+        "undefined",
+        "unknown",
+    ];
+    let small = came.to_lowercase();
+    WORDS.iter().any(|word| small.contains(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::came;
+    use jelly_base::model::Failure;
+
+    #[test]
+    fn an_error_that_came_is_told_as_it_is_said() {
+        for (message, text, told) in [
+            (
+                "",
+                "Error: expect(received).toEqual(expected) // deep equality\n\n- Expected  - 2\n+ Received  + 1\n\n  Object {\n-   \"lat\": Any<Number>,\n+   \"error\": \"geocoder GET /geocode?q=Berlin: HTTP 429 daily quota exceeded\",\n  }",
+                Some("\"error\": \"geocoder GET /geocode: HTTP 429 daily quota exceeded\","),
+            ),
+            (
+                "assert \"Error: TypeE...t: 'Loader'\\n\" == '1 entries\\n'",
+                ">       assert out == 1\nE         - 1 entries\nE         + Error: TypeError: load() missing 1 required positional argument: 'Loader'",
+                Some("Error: TypeError: load() missing 1 required positional argument: 'Loader'"),
+            ),
+            (
+                "expect(locator).toHaveText(expected) failed",
+                "Expected: \"No hits\"\nReceived: \"Search is off (index tasks-v2 not found)\"\n",
+                Some("Search is off (index tasks-v2 not found)"),
+            ),
+            ("assert 3 == 4", "", None),
+            ("expected: <open> but was: <closed>", "", None),
+        ] {
+            let failure = Failure {
+                message: Some(message.into()),
+                text: Some(text.into()),
+                ..Failure::default()
+            };
+            let found = came(&failure, "assertion_mismatch");
+            let found = found.map(|subject| subject.name.into_string());
+            assert_eq!(found.as_deref(), told, "{text}");
+        }
+    }
+}

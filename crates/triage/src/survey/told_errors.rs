@@ -1,0 +1,226 @@
+//! Comparisons that got an error in place of a value: the message of an exception of which
+//! other failures tell, a sentence or a code that others got as well.
+
+use super::came::plain;
+use super::group::{CAUSES, Group};
+use super::lacks::SubjectKind;
+use super::mentions::Mentions;
+use super::wanted::COMPARES;
+use jelly_base::model::FailureView;
+use jelly_base::text::LazyPattern;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// Groups that are compared. Of more, each says its own.
+const COMPARED: usize = 300;
+/// Bytes of a sentence that is looked for within others.
+const SHORTEST: usize = 12;
+const LONGEST: usize = 240;
+
+/// What a group got in place of a value.
+struct Came<'v> {
+    report: &'v str,
+    group: usize,
+    text: &'v str,
+}
+
+/// By group, the one other group of whose error it tells.
+pub(super) fn told_errors(
+    views: &[FailureView<'_>],
+    groups: &[Group],
+    mentions: &HashMap<String, Mentions>,
+) -> Vec<(usize, usize)> {
+    let leads = groups.iter().enumerate().take(CAUSES);
+    let leads: Vec<(usize, &FailureView<'_>)> = leads
+        .filter_map(|(at, group)| Some((at, &views[*group.victims.first()?])))
+        .collect();
+    if leads.len() > COMPARED {
+        return Vec::new();
+    }
+    let came: Vec<Came<'_>> = leads
+        .iter()
+        .filter_map(|(at, view)| {
+            let told = mentions.get(view.report)?;
+            let mut of_kind = told.of(view).filter(|one| one.kind == SubjectKind::Came);
+            Some(Came {
+                report: view.report,
+                group: *at,
+                text: &of_kind.next()?.name,
+            })
+        })
+        .collect();
+    if came.is_empty() {
+        return Vec::new();
+    }
+    let mut found = raised(&leads, &came);
+    let known: BTreeSet<usize> = found.iter().map(|(teller, _)| *teller).collect();
+    found.extend(shared(&came, &known));
+    found
+}
+
+/// Those that got the message of an exception that one other group raised.
+fn raised(leads: &[(usize, &FailureView<'_>)], came: &[Came<'_>]) -> Vec<(usize, usize)> {
+    let mut said: BTreeMap<(&str, String), BTreeSet<usize>> = BTreeMap::new();
+    for (at, view) in leads {
+        if COMPARES.contains(&view.kind.root_cause.as_str()) {
+            continue;
+        }
+        let evidence = view.evidence.filter(|(field, _)| *field != "type");
+        let texts = [view.message, evidence.map(|(_, text)| text)];
+        for text in texts.into_iter().flatten() {
+            let sentence = sentence(text);
+            if is_telling(&sentence) {
+                said.entry((view.report, sentence)).or_default().insert(*at);
+            }
+        }
+    }
+    let mut found = Vec::new();
+    for one in came {
+        let is_meant = |(report, sentence): &(&str, String)| {
+            *report == one.report && holds(one.text, sentence)
+        };
+        let meant = said.iter().filter(|(said, _)| is_meant(said));
+        let meant: BTreeSet<usize> = meant.flat_map(|(_, by)| by.iter().copied()).collect();
+        if let (1, Some(home)) = (meant.len(), meant.first()) {
+            found.push((one.group, *home));
+        }
+    }
+    found
+}
+
+/// Those that got the same error in other words: the first is the one of which all are told.
+fn shared(came: &[Came<'_>], known: &BTreeSet<usize>) -> Vec<(usize, usize)> {
+    let mut found = Vec::new();
+    for (number, one) in came.iter().enumerate() {
+        let errors: Vec<&str> = errors(one.text).collect();
+        let others = came
+            .iter()
+            .enumerate()
+            .filter(|(other, _)| *other != number);
+        for (_, other) in others.filter(|(_, other)| other.report == one.report) {
+            let is_same = errors.iter().any(|error| holds(other.text, error));
+            let is_told = known.contains(&one.group) && known.contains(&other.group);
+            if is_same && !is_told {
+                found.push((other.group, one.group));
+            }
+        }
+    }
+    found
+}
+
+/// What an exception says, without its class, up to the end of its line.
+fn sentence(text: &str) -> String {
+    static CLASS: LazyPattern =
+        LazyPattern::new(r"\A(?:[\w.$:\\]*(?:Error|Exception|Failure)\b(?: \[\w+\])?: +)+");
+    let line = text.lines().next().unwrap_or_default();
+    let line = plain(line);
+    let class = CLASS.find(&line).map_or(0, |class| class.end());
+    let said = line[class..].trim_end_matches(['.', '…', ' ']);
+    said[..said.floor_char_boundary(LONGEST.min(said.len()))].to_owned()
+}
+
+/// The messages and codes of errors in what came: of a document, in brackets, and names of
+/// several words of which one tells that something is wrong.
+fn errors(came: &str) -> impl Iterator<Item = &str> {
+    static MESSAGE: LazyPattern = LazyPattern::new(
+        r#"(?x) "(?:error|error_description|message|detail|reason)":\ ?"([^"]+)"
+              | \ \(([^()"]+)\)
+              | \b([a-z]+(?:_[a-z0-9]+)+|[A-Z]+(?:_[A-Z0-9]+)+)\b"#,
+    );
+    const WRONG: [&str; 14] = [
+        "denied",
+        "disabled",
+        "error",
+        "exceeded",
+        "expired",
+        "fail",
+        "invalid",
+        "missing",
+        "not_found",
+        "refused",
+        "timeout",
+        "unavailable",
+        "unknown",
+        "unauthor",
+    ];
+    MESSAGE.captures_iter(came).filter_map(|found| {
+        if let Some(code) = found.get(3) {
+            let small = code.as_str().to_ascii_lowercase();
+            let parts = small.split('_').count();
+            let is_wrong = parts > 2 && WRONG.iter().any(|word| small.contains(word));
+            return is_wrong.then(|| code.as_str());
+        }
+        let said = found.get(1).or_else(|| found.get(2))?.as_str();
+        is_telling(said).then_some(said)
+    })
+}
+
+/// Whether a sentence is one of its own: it names something.
+fn is_telling(said: &str) -> bool {
+    const WORDS: usize = 3;
+    const SIGNS: [char; 8] = ['-', '_', '@', '.', '/', '\'', '(', '`'];
+    let is_name = |word: &str| {
+        let inner = word.trim_matches(['.', ':', ',', ';', '"', '!']);
+        let has_letters = inner.chars().any(char::is_alphabetic);
+        let is_camel =
+            inner.chars().skip(1).any(char::is_uppercase) && inner.chars().any(char::is_lowercase);
+        let has_digit = inner.contains(|c: char| c.is_ascii_digit());
+        has_letters && (inner.contains(SIGNS) || has_digit || is_camel)
+    };
+    said.len() >= SHORTEST
+        && said.len() <= LONGEST
+        && said.split_whitespace().count() >= WORDS
+        && said.split_whitespace().any(is_name)
+}
+
+/// Whether a text holds another as a whole.
+fn holds(text: &str, said: &str) -> bool {
+    let is_within = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+    text.match_indices(said).any(|(at, _)| {
+        let before = text[..at].chars().next_back();
+        let behind = text[at + said.len()..].chars().next();
+        !is_within(before) && !is_within(behind)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{errors, holds, is_telling, sentence};
+
+    #[test]
+    fn a_sentence_of_its_own_names_something() {
+        for (text, is_one) in [
+            ("TypeError: formatPrice is not a function", true),
+            (
+                "Error: geocoder GET /geocode?q=x: HTTP 429 daily quota exceeded",
+                true,
+            ),
+            (
+                "TypeError: load() missing 1 required positional argument: 'Loader'",
+                true,
+            ),
+            ("Error: Internal Server Error", false),
+            ("HTTP 500 Internal Server Error", false),
+            ("Connection refused", false),
+            ("not found", false),
+        ] {
+            assert_eq!(is_telling(&sentence(text)), is_one, "{text}");
+        }
+        assert!(holds("error: index v2 not found", "index v2 not found"));
+        assert!(!holds("error: index v22 not found", "index v2"));
+    }
+
+    #[test]
+    fn an_error_has_a_message_or_a_code() {
+        let of = |came: &'static str| errors(came).collect::<Vec<_>>();
+        assert_eq!(
+            of("Search is off (index tasks-v2 not found)"),
+            ["index tasks-v2 not found"]
+        );
+        assert_eq!(
+            of("http://h/login?reason=sso_certificate_expired"),
+            ["sso_certificate_expired"]
+        );
+        assert!(of("{\"state\": \"in_progress\"}").is_empty());
+        assert!(of("{\"error\": \"Not found\"}").is_empty());
+    }
+}
