@@ -14,6 +14,7 @@ use super::launchers::{launchers, python_package};
 use super::listening;
 use super::load::{RuleError, builtin_rules};
 use super::matcher::RuleMatcher;
+use super::outside::Doubt;
 use super::own_words;
 use super::pattern::{BUILTIN_TURN, RankedRule};
 use super::reading::is_syntax;
@@ -327,7 +328,7 @@ impl Engine {
     }
 
     /// What an answer in these words would be, where that is surely the environment's.
-    fn environment(
+    pub(super) fn environment(
         &self,
         facts: &Facts<'_>,
         words: &str,
@@ -438,6 +439,18 @@ impl Engine {
             unreached = unanswered && rule.id != HTTP_500;
             if rule.id == HTTP_500 || unreached {
                 (side, ambiguous) = (Side::Test, true);
+            }
+        }
+        if side == Side::Code
+            && let Some(doubt) = self.doubt(rule, facts, audience)
+        {
+            (side, ambiguous) = (Side::Test, true);
+            if let Doubt::Explained(said) = doubt
+                && !unreached
+            {
+                advice
+                    .fix
+                    .push(second_fix("It names", "which may be behind it", &said).0);
             }
         }
         let shows = facts.error_answer.as_ref().map(|(shows, _)| *shows);

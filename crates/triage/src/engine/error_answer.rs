@@ -41,6 +41,7 @@ struct ErrorAnswerWords {
     rights: Vec<String>,
     paths: Vec<String>,
     internal: Vec<String>,
+    complaints: Vec<String>,
 }
 
 static WORDS: LazyLock<ErrorAnswerWords> = LazyLock::new(|| table(built!("error_answers")));
@@ -62,7 +63,14 @@ impl Engine {
         if let Some(instead) = as_start(failure) {
             return self.keeps_from_starting(failure, instead);
         }
-        let (instead, declared) = as_error(failure)?;
+        let Some((instead, declared)) = as_error(failure) else {
+            let result = failure.tool_result.as_ref()?;
+            let says = complaint(failure, result).filter(|_| promise != Promise::OutputSchema)?;
+            return Some(Reading::Mismatch {
+                shows: ErrorAnswer::Other,
+                says,
+            });
+        };
         let diagnosis = self
             .diagnose_facts(&Facts::new(&instead), Audience::Plan, Algorithm::Second)
             .0;
@@ -218,6 +226,24 @@ fn as_error(failure: &Failure) -> Option<(Failure, bool)> {
         return Some((instead, true));
     }
     Some((as_told(failure, stated_error(result)?), false))
+}
+
+/// A short text in which something is wrong, of a tool that does not say so in any form of an
+/// error: nothing where the plan wants to hear of the same.
+fn complaint(failure: &Failure, result: &ToolResult) -> Option<String> {
+    const LONGEST: usize = 500;
+    const LINES: usize = 6;
+    static COMPLAINS: LazyLock<Regex> = LazyLock::new(|| any_of("i", &WORDS.complaints));
+    let text = result.text.trim();
+    let complains = &*COMPLAINS;
+    let is_short = text.len() <= LONGEST && text.lines().count() <= LINES;
+    let is_data = result.structured_content.is_some() || text.starts_with(['{', '[', '<', '|']);
+    let is_wanted = || {
+        wanted_texts(failure)
+            .iter()
+            .any(|text| complains.is_match(text))
+    };
+    (is_short && !is_data && complains.is_match(text) && !is_wanted()).then(|| text.to_owned())
 }
 
 fn as_told(failure: &Failure, text: String) -> Failure {

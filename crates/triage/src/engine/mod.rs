@@ -40,6 +40,7 @@ mod live;
 mod load;
 mod marks;
 mod matcher;
+mod outside;
 mod own;
 mod own_words;
 mod pattern;

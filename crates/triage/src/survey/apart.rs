@@ -3,6 +3,7 @@
 
 use super::lacks::SubjectKind;
 use super::mentions::Mentions;
+use super::told_errors::errors;
 use crate::engine::skeleton;
 use jelly_base::model::FailureView;
 use jelly_base::text::LazyPattern;
@@ -29,12 +30,23 @@ pub(super) fn answers_apart(
         if view.kind.root_cause != "assertion_mismatch" {
             continue;
         }
-        let said = told.of(view).filter_map(|one| match one.kind {
-            SubjectKind::Said => Some(&*one.name),
-            SubjectKind::Came => exception(&one.name),
-            _ => None,
-        });
-        let said: BTreeSet<String> = said.map(skeleton).collect();
+        let mut said = BTreeSet::new();
+        for one in told.of(view) {
+            match one.kind {
+                SubjectKind::Said => {
+                    said.insert(skeleton(&one.name));
+                }
+                SubjectKind::Came => {
+                    said.extend(
+                        exception(&one.name)
+                            .into_iter()
+                            .chain(errors(&one.name))
+                            .map(skeleton),
+                    );
+                }
+                _ => {}
+            }
+        }
         if !said.is_empty() {
             alike.entry(view.fingerprint).or_default().push((at, said));
         }
@@ -49,7 +61,7 @@ pub(super) fn answers_apart(
 
 /// The exception, with what it says, of what came in place of a value: of a long one the
 /// assertion shows the begin and the end only.
-fn exception(came: &str) -> Option<&str> {
+pub(super) fn exception(came: &str) -> Option<&str> {
     static EXCEPTION: LazyPattern = LazyPattern::new(r"\b[A-Z]\w*(?:Error|Exception): [^\n]{12,}");
     Some(EXCEPTION.find(came)?.as_str())
 }

@@ -39,9 +39,13 @@ pub(super) fn came_lines(text: &str) -> String {
     came.join(" ")
 }
 
+/// Root causes of failures that tell what somebody answered.
+const TELLERS: [&str; 2] = ["internal_error", "upstream_error"];
+
 /// What came of a failed comparison, as far as it tells of an error.
 pub(super) fn came(failure: &Failure, root_cause: &str) -> Option<Subject> {
-    if !COMPARES.contains(&root_cause) || DOCUMENTS.contains(&root_cause) {
+    let compares = COMPARES.contains(&root_cause) && !DOCUMENTS.contains(&root_cause);
+    if !compares && !TELLERS.contains(&root_cause) {
         return None;
     }
     let message = failure.message.as_deref().filter(|said| !said.is_empty());
@@ -49,19 +53,36 @@ pub(super) fn came(failure: &Failure, root_cause: &str) -> Option<Subject> {
     let lines = came_lines(&without_margin(text));
     let told = [message, Some(text)];
     let value = || {
-        let values = told.into_iter().flatten().filter_map(compared);
-        values.map(|(_, came)| came).next()
+        let values = told.into_iter().flatten();
+        let mut values = values
+            .filter_map(|told| labelled(told).or_else(|| compared(told).map(|(_, came)| came)));
+        values.next()
     };
     let rest = || {
         let head = message.or_else(|| text.lines().next())?;
         let rest = without_wanted(head);
-        Some(rest.trim().to_owned()).filter(|rest| rest.len() <= KEPT)
+        Some(rest.trim().to_owned()).filter(|rest| rest.len() <= 2 * KEPT)
     };
     let all = [Some(lines), value(), rest()].into_iter().flatten();
     let mut all = all.map(|came| plain(&came));
     let came = all.find(|came| tells_of_error(came))?;
     let end = came.floor_char_boundary(KEPT.min(came.len()));
     Some(Subject::new(SubjectKind::Came, &came[..end]))
+}
+
+/// The value behind the word of a framework for what came, up to the end of its line.
+fn labelled(told: &str) -> Option<String> {
+    static LABEL: LazyPattern = LazyPattern::new(
+        r#"(?x)(?:^|\s)(?:Received(?:\ (?:string|message|value))?|Actual|Input|got):\s*["'](?P<a>[^\n]+)["']
+              | \bbut\ (?:was|found):?\ [\[<](?P<b>[^\n]+)[\]>]
+              | \bexpected\ "(?P<c>[^"\n]+)"\ to\ (?:start|end)\ with
+              | \n\+['"](?P<d>[^\n]+)['"]"#,
+    );
+    let found = LABEL.captures(told)?;
+    let part = ["a", "b", "c", "d"]
+        .iter()
+        .find_map(|name| found.name(name));
+    Some(part?.as_str().to_owned())
 }
 
 /// A text of pytest without the letter before each line of what it says.
@@ -77,6 +98,7 @@ fn without_margin(text: &str) -> String {
 /// A text as it is said, wherever it is quoted: without escapes, queries and the layout of its
 /// lines.
 pub(super) fn plain(text: &str) -> String {
+    static OBJECT: LazyPattern = LazyPattern::new(r"#<(?:struct )?([A-Z][\w:]*)[^\n]*");
     static QUERY: LazyPattern = LazyPattern::new(r"\?[\w.%+-]+=[^\s:;,)\x22']*");
     let text = text.trim();
     let text = text
@@ -92,8 +114,26 @@ pub(super) fn plain(text: &str) -> String {
             String::new()
         }
     });
+    // Of an object its class tells, and not where it lies in the memory.
+    let text = OBJECT.replace_all(&text, "#<$1");
     let words: Vec<&str> = text.split_whitespace().collect();
-    words.join(" ")
+    classed(words.join(" "))
+}
+
+/// A document with the class of its error put before the message, as it is said elsewhere.
+fn classed(text: String) -> String {
+    static CLASS: LazyPattern = LazyPattern::new(
+        r#""(?:kind|type|exception|class|error_type|name)": ?"([A-Z]\w*(?:Error|Exception))""#,
+    );
+    static MESSAGE: LazyPattern =
+        LazyPattern::new(r#""(?:error|message|detail|reason)": ?"([^"]+)""#);
+    if !text.contains("\": ") && !text.contains("\":\"") {
+        return text;
+    }
+    match (CLASS.captures(&text), MESSAGE.captures(&text)) {
+        (Some(class), Some(said)) => format!("{}: {} {text}", &class[1], &said[1]),
+        _ => text,
+    }
 }
 
 /// Whether a value is about something that went wrong.

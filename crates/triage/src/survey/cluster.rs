@@ -69,7 +69,7 @@ pub(super) fn clusters(
     adopt(&mut groups, &followers);
     join_alike(&views, &mut groups, &addresses, mentions);
     join_stages(&views, &mut groups, &addresses);
-    join_by_line(&views, &mut groups, failed_at, &addresses);
+    join_by_line(&views, &mut groups, failed_at, &addresses, mentions);
     join_outages(&views, &mut groups, &addresses, mentions);
     join_lacking(&views, &mut groups);
     join_folders(&views, &mut groups);
@@ -442,6 +442,7 @@ fn join_by_line(
     groups: &mut [Group],
     failed_at: &HashMap<String, String>,
     addresses: &Addresses,
+    mentions: &HashMap<String, Mentions>,
 ) {
     // Of a fingerprint the line is known at which its first victim failed.
     let mut known: HashSet<&str, RandomState> = HashSet::default();
@@ -452,7 +453,13 @@ fn join_by_line(
         .filter_map(|(at, group)| Some((at, *group.victims.first()?)))
         .filter(|(_, first)| known.insert(views[*first].fingerprint))
         .collect();
-    let of_tests = one_line_each(views, firsts.iter().copied(), failed_at, addresses);
+    let of_tests = one_line_each(
+        views,
+        firsts.iter().copied(),
+        failed_at,
+        addresses,
+        mentions,
+    );
     let of_product = same_lines(views, firsts.into_iter(), failed_at);
     for places in of_tests.into_iter().chain(of_product) {
         for other in &places[1..] {

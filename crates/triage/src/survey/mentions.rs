@@ -603,7 +603,11 @@ mod tests {
         failures.push_of_case(7, triaged);
         let view = failures.get(0).unwrap();
         let told = mentions.of(&view);
-        let signs = [SubjectKind::WrongValue, SubjectKind::Tested];
+        let signs = [
+            SubjectKind::WrongValue,
+            SubjectKind::Tested,
+            SubjectKind::Came,
+        ];
         let told = told.filter(|one| !signs.contains(&one.kind));
         told.map(|one| (one.kind, one.name.to_string())).collect()
     }

@@ -2,6 +2,9 @@
 //! however each row puts it, unless the rows met different servers, answers or errors.
 
 use super::addresses::Addresses;
+use super::apart::exception;
+use super::lacks::SubjectKind;
+use super::mentions::Mentions;
 use super::wanted::without_wanted;
 use crate::engine::skeleton;
 use jelly_base::model::FailureView;
@@ -19,6 +22,8 @@ struct SharedPlace<'v> {
     line: &'v str,
     server: Option<String>,
     status: Option<String>,
+    /// What came in place of a value.
+    exception: Option<String>,
 }
 
 /// The words of an error, and the groups that tell it.
@@ -35,6 +40,7 @@ pub(super) fn one_line_each(
     first_of: impl Iterator<Item = (usize, usize)>,
     failed_at: &HashMap<String, String>,
     addresses: &Addresses,
+    mentions: &HashMap<String, Mentions>,
 ) -> Vec<Vec<usize>> {
     let mut shared: HashMap<SharedPlace<'_>, Vec<RowError>> = HashMap::new();
     for (group, first) in first_of {
@@ -57,6 +63,10 @@ pub(super) fn one_line_each(
             line: place,
             server: addresses.apart(first, view),
             status: status(said, &came),
+            exception: mentions.get(view.report).and_then(|told| {
+                let mut came = told.of(view).filter(|one| one.kind == SubjectKind::Came);
+                Some(skeleton(exception(&came.next()?.name)?))
+            }),
         };
         let errors = shared.entry(key).or_default();
         let words = error_words(&came);

@@ -142,14 +142,14 @@ const WRITTEN: usize = 40;
 pub(super) fn compared(said: &str) -> Option<(String, String)> {
     static COMPARED: LazyPattern = LazyPattern::new(
         r#"(?x)
-              \bexpected\ ['"`]?(?P<c2>[^"'`\n]+?)['"`]?\ to\ (?:deeply\ )?(?:be\ close\ to|be\ within\ \S+\ of|equal|eq|be)\ ['"`]?(?P<w2>[^"'`\n]+?)['"`]?(?:,\ |\ \+/-|\ //|\n|$)
+              \bexpected\ (?P<c9>[\[{][^\n]+?[\]}])\ to\ deeply\ equal\ (?P<w9>[\[{][^\n]+?[\]}])(?:\ //|\n|$)
+            | \bexpected\ ['"`]?(?P<c2>[^"'`\n]+?)['"`]?\ to\ (?:deeply\ )?(?:be\ close\ to|be\ within\ \S+\ of|equal|eq|be)\ ['"`]?(?P<w2>[^"'`\n]+?)['"`]?(?:,\ |\ \+/-|\ //|\n|$)
             | (?i:\bexpected)(?:\ string)?(?:\ +|:\ *)[<"'`]{0,2}(?P<w1>[^"'`<>\n]+?)[>"'`]{0,2},?\s+(?i:but\ was|actual|received|got)(?:\ string)?(?:\ +|:\ *)[<"'`]{0,2}(?P<c1>[^"'`<>\n]+?)(?:[>"'`]{1,2}(?:\s|\.|$)|\n|$)
             | \bassert\ ['"]?(?P<c3>[^"'\n]+?)['"]?\ ==\ ['"]?(?P<w3>[^"'\n]+?)['"]?(?:\ ±|\ \+\ +where\ |\ [-+]\ |\n|$)
             | \bgot:?\ ['"]?(?P<c4>[^"'\n,]+?)['"]?,?\ want(?:ed)?:?\ ['"]?(?P<w4>[^"'\n,;]+?)['"]?(?:[,;]|\n|$)
             | \bFailed\ asserting\ that\ (?:two\ strings\ are\ )?['"]?(?P<c5>[^'"\n]+?)['"]?\ (?:matches\ expected|is\ identical\ to|equals)\ ['"]?(?P<w5>[^'"\n]+?)['"]?\.?(?:\n|$)
             | \A(?P<c8>[^!=\n]{1,40})\ !=\ (?P<w8>[^!=\n]{1,40})\z
             | \bto\ (?:have\ text|have\ value|contain(?:\ text)?)\ '(?P<w7>[^'\n]+)',\ but\ the\ (?:text|value)\ was\ '(?P<c7>[^'\n]+)'
-            | \bexpected\ (?P<c9>\[[^\n]+?\])\ to\ deeply\ equal\ (?P<w9>\[[^\n]+?\])(?:\ //|\n|$)
             | \bevaluates\ to\ (?P<c10>-?[\d.e+-]+),\s+\S+\ evaluates\ to\ (?P<w10>-?[\d.e+-]+\b)
             | ---\ Expected\s+\+\+\+\ Actual\s+(?:@@\ @@\s+)?-['"](?P<w12>[^'"\n]+)['"]\s+\+['"](?P<c12>[^'"\n]+)['"](?:\s|$)
             | \bFailed\ asserting\ that\ '(?P<c13>[^'\n]+)'\ (?:\[ASCII\]\([^)\n]*\)\ )?contains\ "(?P<w13>[^"\n]+)"
@@ -288,6 +288,41 @@ pub(super) fn odd_value(said: &str) -> Option<&'static str> {
     let (wanted, came) = compared(said)?;
     let odd = ODD.iter().find(|odd| came.contains(**odd))?;
     (!wanted.contains(*odd)).then_some(odd)
+}
+
+/// Whether the numbers that came are those that were wanted but for their signs.
+pub(super) fn is_negated(said: &str) -> bool {
+    static SIGN: LazyPattern = LazyPattern::new(r"(?:^|[\s\[({,])[-+](\d)");
+    let Some((wanted, came)) = compared(said) else {
+        return false;
+    };
+    let bare = |text: &str| {
+        let bare = SIGN.replace_all(text, " $1");
+        bare.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let has_digit = |text: &str| text.contains(|c: char| ('1'..='9').contains(&c));
+    let zeros = |text: &str| text.replace("+0", "0").replace("-0,", "0,");
+    has_digit(&wanted) && zeros(&wanted) != zeros(&came) && bare(&wanted) == bare(&came)
+}
+
+/// How far several numbers of one value are apart, each as far: of two, not by chance.
+pub(super) fn each_apart(said: &str) -> Option<String> {
+    static NUMBER: LazyPattern = LazyPattern::new(r"\d{1,9}");
+    let (wanted, came) = compared(said)?;
+    let numbers = |text: &str| -> Vec<i64> {
+        let found = NUMBER.find_iter(text);
+        found.filter_map(|one| one.as_str().parse().ok()).collect()
+    };
+    let form = |text: &str| NUMBER.replace_all(text, "0").into_owned();
+    let (all, others) = (numbers(&wanted), numbers(&came));
+    let is_date = wanted.contains("datetime") || wanted.matches(['-', ':']).count() > 1;
+    if form(&wanted) != form(&came) || is_date {
+        return None;
+    }
+    let apart = all.iter().zip(&others).map(|(one, other)| other - one);
+    let apart: Vec<i64> = apart.filter(|apart| *apart != 0).collect();
+    let first = apart.first()?;
+    (apart.len() > 1 && apart.iter().all(|one| one == first)).then(|| format!("each {first:+}"))
 }
 
 /// How far two whole numbers are apart, beside the same unit. A few by chance.
@@ -475,7 +510,7 @@ pub(super) fn is_rare(number: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{apart, edit, odd_value, shift, swapped};
+    use super::{apart, each_apart, edit, is_negated, odd_value, shift, swapped};
 
     #[test]
     fn values_that_differ_in_one_way_have_one_sign() {
@@ -539,6 +574,23 @@ mod tests {
         ] {
             assert_eq!(apart(said).as_deref(), wanted, "{said}");
         }
+    }
+
+    #[test]
+    fn turned_signs_and_numbers_that_are_each_as_far_apart_are_told() {
+        for said in [
+            "expected: -500\n     got: 500",
+            "expected [ 13.53, -52.58 ] to deeply equal [ 13.53, 52.58 ]",
+        ] {
+            assert!(is_negated(said), "{said}");
+        }
+        for said in ["expected: 0\n     got: 8000", "expected: 5\n     got: 5"] {
+            assert!(!is_negated(said), "{said}");
+        }
+        let size = "expected: <800x600> but was: <799x599>";
+        assert_eq!(each_apart(size).as_deref(), Some("each -1"));
+        assert_eq!(each_apart("expected: <800x600> but was: <799x600>"), None);
+        assert_eq!(each_apart("expected: <800x600> but was: <799x598>"), None);
     }
 
     #[test]

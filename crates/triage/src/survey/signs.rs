@@ -8,7 +8,9 @@ use super::members::missing_member;
 use super::names::{is_frame, own_lines};
 use super::renamed::renamed;
 use super::replaced::replaced;
-use super::shifted::{BY_CHANCE, apart, edit, is_rare, odd_value, shift, swapped};
+use super::shifted::{
+    BY_CHANCE, apart, each_apart, edit, is_negated, is_rare, odd_value, shift, swapped,
+};
 use super::tested::{raised_in, tested};
 use super::wanted::{COMPARES, without_wanted};
 use crate::engine::failing_line;
@@ -65,6 +67,12 @@ pub(super) fn signs(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Sub
         found.extend(odd.map(|odd| Subject::new(SubjectKind::Tested, &format!("{suite} {odd}"))));
         let apart = said.into_iter().flatten().chain([text]).find_map(apart);
         found.extend(apart.map(|apart| of_suite(suite, &apart)));
+        let all = said.into_iter().flatten().chain([text]);
+        if all.clone().any(is_negated) {
+            found.insert(of_suite(suite, "signs are turned"));
+        }
+        let each = all.clone().find_map(each_apart);
+        found.extend(each.map(|each| Subject::new(SubjectKind::WrongValue, &each)));
         let edit = said.into_iter().flatten().chain([text]).find_map(edit);
         found.extend(edit.map(|edit| Subject::new(SubjectKind::WrongValue, &edit)));
     }

@@ -6,6 +6,7 @@ use super::group::{CAUSES, Group};
 use super::lacks::SubjectKind;
 use super::mentions::Mentions;
 use super::wanted::COMPARES;
+use crate::engine::common_words::COMMON_WORDS;
 use jelly_base::model::FailureView;
 use jelly_base::text::LazyPattern;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -67,8 +68,7 @@ fn raised(leads: &[(usize, &FailureView<'_>)], came: &[Came<'_>]) -> Vec<(usize,
         let evidence = view.evidence.filter(|(field, _)| *field != "type");
         let texts = [view.message, evidence.map(|(_, text)| text)];
         for text in texts.into_iter().flatten() {
-            let sentence = sentence(text);
-            if is_telling(&sentence) {
+            for sentence in sentences(text) {
                 said.entry((view.report, sentence)).or_default().insert(*at);
             }
         }
@@ -107,20 +107,52 @@ fn shared(came: &[Came<'_>], known: &BTreeSet<usize>) -> Vec<(usize, usize)> {
     found
 }
 
-/// What an exception says, without its class, up to the end of its line.
-fn sentence(text: &str) -> String {
-    static CLASS: LazyPattern =
-        LazyPattern::new(r"\A(?:[\w.$:\\]*(?:Error|Exception|Failure)\b(?: \[\w+\])?: +)+");
-    let line = text.lines().next().unwrap_or_default();
-    let line = plain(line);
-    let class = CLASS.find(&line).map_or(0, |class| class.end());
-    let said = line[class..].trim_end_matches(['.', '…', ' ']);
-    said[..said.floor_char_boundary(LONGEST.min(said.len()))].to_owned()
+/// What an exception says: as a whole, without its class, and from each of the parts of a
+/// chain on; of a short one, with its class.
+fn sentences(text: &str) -> BTreeSet<String> {
+    static CLASS: LazyPattern = LazyPattern::new(
+        r"(?:\A|[\s(])((?:[\w.$:\\]*\b([A-Z]\w*(?:Error|Exception|Failure))\b(?: \[\w+\])?: +)+)",
+    );
+    static PLACE: LazyPattern = LazyPattern::new(r"\A\S+\.\w+:\d+: ");
+    const PARTS: usize = 4;
+    let line = plain(text);
+    let line = PLACE.replace(&line, "");
+    let cut = |said: &str| {
+        let said = said.trim_end_matches(['.', '…', ' ', ')', ']']);
+        said[..said.floor_char_boundary(LONGEST.min(said.len()))].to_owned()
+    };
+    let mut found = BTreeSet::new();
+    let class = CLASS.captures(&line);
+    let begin = class.as_ref().and_then(|class| class.get(1));
+    let said = &line[begin.map_or(0, |class| class.end())..];
+    let mut rest = said;
+    for _ in 0..PARTS {
+        found.insert(cut(rest));
+        match rest.split_once(": ") {
+            Some((_, behind)) => rest = behind,
+            None => break,
+        }
+    }
+    found.retain(|said| is_telling(said));
+    if let Some(class) = class.as_ref().and_then(|class| class.get(2)) {
+        let whole = cut(&format!("{}: {said}", class.as_str()));
+        // What a value is called stands at the end.
+        let about = whole
+            .rsplit_once(": ")
+            .map(|(about, _)| format!("{about}:"));
+        let about = about.filter(|about| about.split_whitespace().count() > 2);
+        found.extend(
+            [Some(whole).filter(|one| one.len() <= LONGEST), about]
+                .into_iter()
+                .flatten(),
+        );
+    }
+    found
 }
 
 /// The messages and codes of errors in what came: of a document, in brackets, and names of
 /// several words of which one tells that something is wrong.
-fn errors(came: &str) -> impl Iterator<Item = &str> {
+pub(super) fn errors(came: &str) -> impl Iterator<Item = &str> {
     static MESSAGE: LazyPattern = LazyPattern::new(
         r#"(?x) "(?:error|error_description|message|detail|reason)":\ ?"([^"]+)"
               | \ \(([^()"]+)\)
@@ -154,22 +186,40 @@ fn errors(came: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether a sentence is one of its own: it names something.
+/// Whether a sentence is one of its own: it names something, or has many words.
 fn is_telling(said: &str) -> bool {
     const WORDS: usize = 3;
+    const MANY: usize = 5;
+    const LONG: usize = 24;
     const SIGNS: [char; 8] = ['-', '_', '@', '.', '/', '\'', '(', '`'];
+    let is_camel = |word: &str| {
+        word.chars().skip(1).any(char::is_uppercase) && word.chars().any(char::is_lowercase)
+    };
     let is_name = |word: &str| {
         let inner = word.trim_matches(['.', ':', ',', ';', '"', '!']);
         let has_letters = inner.chars().any(char::is_alphabetic);
-        let is_camel =
-            inner.chars().skip(1).any(char::is_uppercase) && inner.chars().any(char::is_lowercase);
         let has_digit = inner.contains(|c: char| c.is_ascii_digit());
-        has_letters && (inner.contains(SIGNS) || has_digit || is_camel)
+        let is_quoted = word.starts_with(['"', ':']) && has_letters;
+        has_letters && (inner.contains(SIGNS) || has_digit || is_camel(inner) || is_quoted)
+    };
+    let is_identifier = |word: &str| {
+        let inner = word.trim_matches(|c: char| !c.is_alphanumeric());
+        is_camel(inner) || inner.contains('_')
+    };
+    let words = || said.split_whitespace();
+    let count = words().count();
+    let is_generic = || {
+        COMMON_WORDS
+            .answers
+            .iter()
+            .any(|answer| said.contains(answer.as_str()))
     };
     said.len() >= SHORTEST
         && said.len() <= LONGEST
-        && said.split_whitespace().count() >= WORDS
-        && said.split_whitespace().any(is_name)
+        && !is_generic()
+        && (count >= WORDS && words().any(is_name)
+            || count > 1 && words().any(is_identifier)
+            || count >= MANY && said.len() >= LONG)
 }
 
 /// Whether a text holds another as a whole.
@@ -184,26 +234,54 @@ fn holds(text: &str, said: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{errors, holds, is_telling, sentence};
+    use super::{errors, holds, sentences};
 
     #[test]
     fn a_sentence_of_its_own_names_something() {
-        for (text, is_one) in [
-            ("TypeError: formatPrice is not a function", true),
+        for (text, told) in [
+            (
+                "TypeError: formatPrice is not a function",
+                "formatPrice is not a function",
+            ),
             (
                 "Error: geocoder GET /geocode?q=x: HTTP 429 daily quota exceeded",
-                true,
+                "geocoder GET /geocode: HTTP 429 daily quota exceeded",
             ),
             (
                 "TypeError: load() missing 1 required positional argument: 'Loader'",
-                true,
+                "load() missing 1 required positional argument: 'Loader'",
             ),
-            ("Error: Internal Server Error", false),
-            ("HTTP 500 Internal Server Error", false),
-            ("Connection refused", false),
-            ("not found", false),
+            ("KeyError: 'ward_id'", "KeyError: 'ward_id'"),
+            (
+                "dxf_test.go:15: Parse: dxf: unit \"in\" not supported",
+                "unit \"in\" not supported",
+            ),
+            (
+                "panic: assignment to entry in nil map",
+                "assignment to entry in nil map",
+            ),
+            (
+                "ContractError: gridOperatorCode: required",
+                "gridOperatorCode: required",
+            ),
+            (
+                "java.lang.IllegalArgumentException: unknown zone: A",
+                "IllegalArgumentException: unknown zone:",
+            ),
         ] {
-            assert_eq!(is_telling(&sentence(text)), is_one, "{text}");
+            assert!(
+                sentences(text).contains(told),
+                "{text}: {:?}",
+                sentences(text)
+            );
+        }
+        for text in [
+            "Internal Server Error",
+            "HTTP 500 Internal Server Error",
+            "Connection refused",
+            "not found",
+        ] {
+            assert!(sentences(text).is_empty(), "{text}: {:?}", sentences(text));
         }
         assert!(holds("error: index v2 not found", "index v2 not found"));
         assert!(!holds("error: index v22 not found", "index v2"));
