@@ -4,7 +4,7 @@
 use super::lacks::{Subject, SubjectKind};
 use super::shifted::compared;
 use super::wanted::{COMPARES, without_wanted};
-use jelly_base::model::Failure;
+use jelly_base::model::{Failure, TriagedFailure};
 use jelly_base::text::LazyPattern;
 use regex::Captures;
 
@@ -30,6 +30,9 @@ pub(super) fn came_lines(text: &str) -> String {
         match line.strip_prefix(mark) {
             Some("Received:") => is_whole = true,
             Some(head) if head.starts_with("Received") || head.starts_with("actual ") => {}
+            // Where pytest has a value from.
+            Some(whence) if whence.trim_start().starts_with("where ") => {}
+            Some(whence) if whence.trim_start().starts_with("and ") => {}
             Some(line) => came.push(line.trim()),
             None if line.is_empty() => is_whole = false,
             None if is_whole => came.push(line),
@@ -40,10 +43,11 @@ pub(super) fn came_lines(text: &str) -> String {
 }
 
 /// Root causes of failures that tell what somebody answered.
-const TELLERS: [&str; 2] = ["internal_error", "upstream_error"];
+pub(super) const TELLERS: [&str; 2] = ["internal_error", "upstream_error"];
 
 /// What came of a failed comparison, as far as it tells of an error.
-pub(super) fn came(failure: &Failure, root_cause: &str) -> Option<Subject> {
+pub(super) fn came(failure: &Failure, triaged: &TriagedFailure) -> Option<Subject> {
+    let root_cause = triaged.diagnosis.root_cause.as_str();
     let compares = COMPARES.contains(&root_cause) && !DOCUMENTS.contains(&root_cause);
     if !compares && !TELLERS.contains(&root_cause) {
         return None;
@@ -59,7 +63,13 @@ pub(super) fn came(failure: &Failure, root_cause: &str) -> Option<Subject> {
         values.next()
     };
     let rest = || {
-        let head = message.or_else(|| text.lines().next())?;
+        let evidence = triaged.diagnosis.evidence.as_ref();
+        let evidence = evidence.map(|evidence| evidence.text.as_str());
+        // Some say no more than that it failed.
+        let message = message.filter(|said| said.contains(' '));
+        let head = message.or(evidence).or_else(|| text.lines().next())?;
+        // Behind it pytest shows what it compared.
+        let head = head.split("\nassert ").next().unwrap_or(head);
         let rest = without_wanted(head);
         Some(rest.trim().to_owned()).filter(|rest| rest.len() <= 2 * KEPT)
     };
@@ -76,10 +86,11 @@ fn labelled(told: &str) -> Option<String> {
         r#"(?x)(?:^|\s)(?:Received(?:\ (?:string|message|value))?|Actual|Input|got):\s*["'](?P<a>[^\n]+)["']
               | \bbut\ (?:was|found):?\ [\[<](?P<b>[^\n]+)[\]>]
               | \bexpected\ "(?P<c>[^"\n]+)"\ to\ (?:start|end)\ with
-              | \n\+['"](?P<d>[^\n]+)['"]"#,
+              | \n\+['"](?P<d>[^\n]+)['"]
+              | \bReceived:\s+(?P<e>[\[{][^\n]+)"#,
     );
     let found = LABEL.captures(told)?;
-    let part = ["a", "b", "c", "d"]
+    let part = ["a", "b", "c", "d", "e"]
         .iter()
         .find_map(|name| found.name(name));
     Some(part?.as_str().to_owned())
@@ -98,7 +109,7 @@ fn without_margin(text: &str) -> String {
 /// A text as it is said, wherever it is quoted: without escapes, queries and the layout of its
 /// lines.
 pub(super) fn plain(text: &str) -> String {
-    static OBJECT: LazyPattern = LazyPattern::new(r"#<(?:struct )?([A-Z][\w:]*)[^\n]*");
+    static OBJECT: LazyPattern = LazyPattern::new(r"#<(?:struct )?([A-Z]\w*(?:::[A-Z]\w*)*)[^\n]*");
     static QUERY: LazyPattern = LazyPattern::new(r"\?[\w.%+-]+=[^\s:;,)\x22']*");
     let text = text.trim();
     let text = text
@@ -137,8 +148,8 @@ fn classed(text: String) -> String {
 }
 
 /// Whether a value is about something that went wrong.
-fn tells_of_error(came: &str) -> bool {
-    const WORDS: [&str; 36] = [
+pub(super) fn tells_of_error(came: &str) -> bool {
+    const WORDS: [&str; 38] = [
         "abort",
         "bad ",
         "cannot",
@@ -171,10 +182,12 @@ fn tells_of_error(came: &str) -> bool {
         "timed out",
         "timeout",
         "unable",
+        "sorry",
         "unauthorized",
         "unavailable",
         "undefined",
         "unknown",
+        "went wrong",
     ];
     let small = came.to_lowercase();
     WORDS.iter().any(|word| small.contains(word))
@@ -183,7 +196,24 @@ fn tells_of_error(came: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::came;
-    use jelly_base::model::Failure;
+    use crate::engine::Engine;
+    use jelly_base::model::{Diagnosis, Failure, FailureStatus, TriagedFailure};
+
+    fn triaged(diagnosis: Diagnosis) -> TriagedFailure {
+        TriagedFailure {
+            report: String::new(),
+            suite: String::new(),
+            classname: String::new(),
+            name: String::new(),
+            file: None,
+            line: None,
+            status: FailureStatus::Failure,
+            message: None,
+            pre_existing: None,
+            diagnosis,
+            history: None,
+        }
+    }
 
     #[test]
     fn an_error_that_came_is_told_as_it_is_said() {
@@ -211,7 +241,11 @@ mod tests {
                 text: Some(text.into()),
                 ..Failure::default()
             };
-            let found = came(&failure, "assertion_mismatch");
+            let diagnosis = Diagnosis {
+                root_cause: "assertion_mismatch".into(),
+                ..Engine::builtin().diagnose(&failure)
+            };
+            let found = came(&failure, &triaged(diagnosis));
             let found = found.map(|subject| subject.name.into_string());
             assert_eq!(found.as_deref(), told, "{text}");
         }

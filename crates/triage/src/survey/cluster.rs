@@ -18,7 +18,7 @@ use super::parametrized::one_line_each;
 use super::queries::without_query;
 use super::same_line::same_lines;
 use super::same_member::join_members;
-use super::same_sign::join_signs;
+use super::same_sign::{join_signs, join_told};
 use super::stages::join_stages;
 use super::subject::same;
 use super::suites_off::join_suites;
@@ -77,6 +77,7 @@ pub(super) fn clusters(
     join_members(&views, &mut groups, mentions);
     join_signs(&views, &mut groups, mentions);
     take_victims(&views, &mut groups, mentions, &addresses, failed_at);
+    join_told(&views, &mut groups, mentions);
     join_suites(&views, &mut groups, mentions);
     groups.extend(
         reported_by_cause(&views, &labelled)

@@ -83,7 +83,7 @@ impl Mentions {
             mentioned.extend(signs.into_iter().take(room));
         }
         if mentioned.len() < OF_ONE {
-            mentioned.extend(came(failure, &triaged.diagnosis.root_cause));
+            mentioned.extend(came(failure, triaged));
         }
         if mentioned.len() < OF_ONE {
             mentioned.extend(client_called(failure, &triaged.diagnosis.root_cause));

@@ -74,7 +74,19 @@ pub(super) fn join_signs(
     for (caller, tested) in named(views, groups, mentions) {
         homes.join(tested, caller);
     }
-    for (teller, home) in told_errors(views, groups, mentions) {
+    homes.merge(views, groups);
+}
+
+/// Joins groups that got an error in place of a value with those whose error it is. Those that
+/// are a consequence of something else have gone there by now.
+pub(super) fn join_told(
+    views: &[FailureView<'_>],
+    groups: &mut [Group],
+    mentions: &HashMap<String, Mentions>,
+) {
+    let told = told_errors(views, groups, mentions);
+    let mut homes = Homes::of(groups.len());
+    for (teller, home) in told {
         homes.join(home, teller);
     }
     homes.merge(views, groups);

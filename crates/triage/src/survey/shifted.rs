@@ -189,8 +189,32 @@ fn separator(wanted: &str, came: &str) -> Option<String> {
         !beside(before.chars().next_back()) && !beside(behind.chars().next())
     };
     let holds = || swapped != wanted && came.match_indices(&swapped).any(|(at, _)| is_in(at));
-    (has_digits && !is_list && (swapped == came || holds()))
+    (has_digits && !is_list && (swapped == came || holds() || is_written_otherwise(wanted, came)))
         .then(|| format!("{BY_CHANCE}decimal mark"))
+}
+
+/// Whether two texts are the same but for the marks within their numbers, of which the last is
+/// another one: `1.234,50` and `1234.50`.
+fn is_written_otherwise(wanted: &str, came: &str) -> bool {
+    static NUMBER: LazyPattern = LazyPattern::new(r"\d(?:[\d.,\u{a0}\u{202f}']*\d)?");
+    const MARKS: [char; 2] = ['.', ','];
+    let form = |text: &str| NUMBER.replace_all(text, "0").into_owned();
+    if form(wanted) != form(came) {
+        return false;
+    }
+    let digits = |text: &str| {
+        text.chars()
+            .filter(char::is_ascii_digit)
+            .collect::<String>()
+    };
+    let mark = |text: &str| text.chars().rev().find(|c| MARKS.contains(c));
+    let mut pairs = NUMBER.find_iter(wanted).zip(NUMBER.find_iter(came));
+    let mut is_other = false;
+    pairs.all(|(one, other)| {
+        let (one, other) = (one.as_str(), other.as_str());
+        is_other |= matches!((mark(one), mark(other)), (Some(one), Some(other)) if one != other);
+        digits(one) == digits(other)
+    }) && is_other
 }
 
 /// The time between two values of one form, which all else equal differ by the place: by
@@ -520,6 +544,14 @@ mod tests {
                 "often: decimal mark",
             ),
             ("expected '7,5 kg' to equal '7.5 kg'", "often: decimal mark"),
+            (
+                "expected: '1.234,50'\n     got: '1234.50'",
+                "often: decimal mark",
+            ),
+            (
+                "assert '12.50 Tsd. W' == '12,50 Tsd. W'",
+                "often: decimal mark",
+            ),
             (
                 "Failed asserting that two strings are identical. --- Expected +++ Actual -'12,50 €' +'12.50 €'",
                 "often: decimal mark",

@@ -29,9 +29,18 @@ const LINES: usize = 8;
 /// How the head of a difference begins, which is none of its lines.
 const HEADS: [&str; 5] = ["- Snapshot", "- Expected", "+ Received", "---", "+++"];
 
-/// The suite of a failure, where its report has any: Node's reporter calls each `test`.
+/// The suite of a failure, where its report has any: Node's reporter calls each `test`, and
+/// mocha's has the title of a test in the place of its class.
 fn suite_of(failure: &Failure) -> Option<&str> {
-    let suite = failure.classname.as_deref()?.trim();
+    let class = failure.classname.as_deref()?.trim();
+    let is_title = failure
+        .name
+        .as_deref()
+        .is_some_and(|name| name.ends_with(class));
+    let suite = match is_title && class.contains(' ') {
+        true => failure.suite.as_deref()?.trim(),
+        false => class,
+    };
     (!suite.is_empty() && suite != "test").then_some(suite)
 }
 
@@ -72,8 +81,9 @@ pub(super) fn signs(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Sub
             found.insert(of_suite(suite, "signs are turned"));
         }
         let each = all.clone().find_map(each_apart);
-        found.extend(each.map(|each| Subject::new(SubjectKind::WrongValue, &each)));
-        let edit = said.into_iter().flatten().chain([text]).find_map(edit);
+        found.extend(each.map(|each| of_suite(suite, &each)));
+        // Of a source the lines of a test would be compared.
+        let edit = said.into_iter().flatten().find_map(edit);
         found.extend(edit.map(|edit| Subject::new(SubjectKind::WrongValue, &edit)));
     }
     if triaged.diagnosis.root_cause == "mock_expectation" {

@@ -1,7 +1,7 @@
 //! Comparisons that got an error in place of a value: the message of an exception of which
 //! other failures tell, a sentence or a code that others got as well.
 
-use super::came::plain;
+use super::came::{TELLERS, plain, tells_of_error};
 use super::group::{CAUSES, Group};
 use super::lacks::SubjectKind;
 use super::mentions::Mentions;
@@ -22,6 +22,8 @@ struct Came<'v> {
     report: &'v str,
     group: usize,
     text: &'v str,
+    /// It was compared with a value.
+    compares: bool,
 }
 
 /// By group, the one other group of whose error it tells.
@@ -46,6 +48,7 @@ pub(super) fn told_errors(
                 report: view.report,
                 group: *at,
                 text: &of_kind.next()?.name,
+                compares: COMPARES.contains(&view.kind.root_cause.as_str()),
             })
         })
         .collect();
@@ -61,9 +64,15 @@ pub(super) fn told_errors(
 /// Those that got the message of an exception that one other group raised.
 fn raised(leads: &[(usize, &FailureView<'_>)], came: &[Came<'_>]) -> Vec<(usize, usize)> {
     let mut said: BTreeMap<(&str, String), BTreeSet<usize>> = BTreeMap::new();
+    // What two requests were answered with in the same words need not be one cause.
+    let mut tellers = BTreeSet::new();
     for (at, view) in leads {
-        if COMPARES.contains(&view.kind.root_cause.as_str()) {
+        let cause = view.kind.root_cause.as_str();
+        if COMPARES.contains(&cause) {
             continue;
+        }
+        if TELLERS.contains(&cause) {
+            tellers.insert(*at);
         }
         let evidence = view.evidence.filter(|(field, _)| *field != "type");
         let texts = [view.message, evidence.map(|(_, text)| text)];
@@ -79,7 +88,10 @@ fn raised(leads: &[(usize, &FailureView<'_>)], came: &[Came<'_>]) -> Vec<(usize,
             *report == one.report && holds(one.text, sentence)
         };
         let meant = said.iter().filter(|(said, _)| is_meant(said));
-        let meant: BTreeSet<usize> = meant.flat_map(|(_, by)| by.iter().copied()).collect();
+        let meant = meant.flat_map(|(_, by)| by.iter().copied());
+        let meant: BTreeSet<usize> = meant
+            .filter(|at| *at != one.group && (one.compares || !tellers.contains(at)))
+            .collect();
         if let (1, Some(home)) = (meant.len(), meant.first()) {
             found.push((one.group, *home));
         }
@@ -90,13 +102,14 @@ fn raised(leads: &[(usize, &FailureView<'_>)], came: &[Came<'_>]) -> Vec<(usize,
 /// Those that got the same error in other words: the first is the one of which all are told.
 fn shared(came: &[Came<'_>], known: &BTreeSet<usize>) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
-    for (number, one) in came.iter().enumerate() {
+    for (number, one) in came.iter().enumerate().filter(|(_, one)| one.compares) {
         let errors: Vec<&str> = errors(one.text).collect();
         let others = came
             .iter()
             .enumerate()
             .filter(|(other, _)| *other != number);
-        for (_, other) in others.filter(|(_, other)| other.report == one.report) {
+        let others = others.filter(|(_, other)| other.report == one.report && other.compares);
+        for (_, other) in others {
             let is_same = errors.iter().any(|error| holds(other.text, error));
             let is_told = known.contains(&one.group) && known.contains(&other.group);
             if is_same && !is_told {
@@ -118,6 +131,7 @@ fn sentences(text: &str) -> BTreeSet<String> {
     let line = plain(text);
     let line = PLACE.replace(&line, "");
     let cut = |said: &str| {
+        let said = said.trim_end_matches(" [recovered]");
         let said = said.trim_end_matches(['.', '…', ' ', ')', ']']);
         said[..said.floor_char_boundary(LONGEST.min(said.len()))].to_owned()
     };
@@ -174,7 +188,17 @@ pub(super) fn errors(came: &str) -> impl Iterator<Item = &str> {
         "unknown",
         "unauthor",
     ];
-    MESSAGE.captures_iter(came).filter_map(|found| {
+    const SHORT: usize = 160;
+    // What is short is said of nothing else.
+    let parts = came.split([';', ',']).flat_map(|part| part.split(": "));
+    let parts = parts.map(str::trim).filter(|part| {
+        let is_plain = !part.contains(['<', '>', '[', ']', '=', '{', '}', '(', '"']);
+        // The words of a framework are no error.
+        let small = part.to_ascii_lowercase();
+        let is_own = !["assert", "expect"].iter().any(|word| small.contains(word));
+        came.len() <= SHORT && is_plain && is_own && tells_of_error(part) && is_telling(part)
+    });
+    let named = MESSAGE.captures_iter(came).filter_map(|found| {
         if let Some(code) = found.get(3) {
             let small = code.as_str().to_ascii_lowercase();
             let parts = small.split('_').count();
@@ -183,7 +207,8 @@ pub(super) fn errors(came: &str) -> impl Iterator<Item = &str> {
         }
         let said = found.get(1).or_else(|| found.get(2))?.as_str();
         is_telling(said).then_some(said)
-    })
+    });
+    named.chain(parts)
 }
 
 /// Whether a sentence is one of its own: it names something, or has many words.
