@@ -10,6 +10,7 @@ mod address_keys;
 mod blanks;
 mod compared;
 mod decoded;
+mod flags;
 mod forms;
 mod keys;
 mod members;
@@ -17,7 +18,10 @@ mod names;
 mod places;
 mod prose;
 mod redactor;
+mod references;
 mod requests;
+mod shell_reader;
+mod shell_secrets;
 mod shell_words;
 mod views;
 
@@ -30,6 +34,6 @@ pub use places::{
     AN_ARGUMENT, Found, MARK, URL_PASSWORD, secrets_in_args, secrets_in_argv, secrets_in_header,
     secrets_in_line, secrets_in_text, secrets_in_variable, show_argv, show_url, show_value,
 };
-pub use prose::{is_telling, mask_quoted, mask_text, secrets_in_prose, show_text};
+pub use prose::{is_telling, mask_quoted, mask_text, secrets_by_form, secrets_in_prose, show_text};
 pub use redactor::{Redactor, StreamRedactor};
 pub use shell_words::shell_lines;

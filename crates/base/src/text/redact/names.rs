@@ -1,5 +1,6 @@
 //! What is secret by its name, or by its own form.
 
+use super::references::{is_substitution, without_drive};
 use crate::text::{WordList, WordSet, is_placeholder};
 
 /// A name with such a word holds a secret, wherever in it the word stands; one
@@ -319,8 +320,11 @@ fn is_reference(value: &str) -> bool {
     };
     let in_signs = |sign: char| value.strip_prefix(sign)?.strip_suffix(sign);
     value.contains("${")
-        || value.strip_prefix('$').is_some_and(is_name)
+        || value
+            .strip_prefix('$')
+            .is_some_and(|name| is_name(without_drive(name)))
         || in_signs('%').is_some_and(is_name)
+        || is_substitution(value)
         || value.starts_with("[secret") && value.find(']').is_none_or(|end| end + 1 == value.len())
 }
 

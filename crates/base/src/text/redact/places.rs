@@ -1,10 +1,15 @@
 //! Where in an argv, a URL, a header or a variable a secret stands.
 
 use super::address_keys::{A_PATH_KEY, A_WEBHOOK, is_key_of_path, path_key, webhook_key};
+use super::flags::{assignment, is_flag, is_header, is_header_flag, is_name};
 use super::names::{has_secret_form, is_common, looks_secret, may_be_secret};
 use super::prose::secrets_in_word;
+use super::references::{is_substitution, only_refers, spelled_out};
 use super::requests::{USER, takes_user, user_of};
-use super::shell_words::{ends_word, loose_word, shell_lines, shell_word};
+use super::shell_secrets::{ShellValue, secrets_in_shell};
+use super::shell_words::{
+    Language, ends_word, line_languages, loose_word, shell_lines, shell_word,
+};
 use std::ops::Range;
 
 /// The name of a secret that is the password of a URL.
@@ -18,6 +23,8 @@ pub const MARK: &str = "[secret]";
 const MAX_NAMES: usize = 8;
 /// Lines within the quotes of lines that are read.
 const MAX_LINES: u8 = 3;
+/// A longer value in a shell's line is a secret without being read.
+const LONGEST_VALUE: usize = 1_000;
 /// Before the value of an `Authorization`.
 pub(super) const SCHEMES: &[&str] = &["bearer", "basic", "token", "digest", "apikey", "api-key"];
 
@@ -63,10 +70,10 @@ fn is_key(user: &str) -> bool {
 /// flags, in variables and headers, in URLs, or by its form.
 #[must_use]
 pub fn secrets_in_argv<S: AsRef<str>>(argv: &[S]) -> Vec<Found<'_>> {
-    let mut lines = shell_lines("", argv);
+    let mut lines = lines_of("", argv);
     // Some write the whole line there.
     if let Some(first) = lines.first_mut() {
-        *first = true;
+        *first = Line::Maybe;
     }
     in_words(argv, &lines)
 }
@@ -74,30 +81,59 @@ pub fn secrets_in_argv<S: AsRef<str>>(argv: &[S]) -> Vec<Found<'_>> {
 /// The same of its arguments alone, where `program` is what they are given to.
 #[must_use]
 pub fn secrets_in_args<'a, S: AsRef<str>>(program: &str, args: &'a [S]) -> Vec<Found<'a>> {
-    in_words(args, &shell_lines(program, args))
+    in_words(args, &lines_of(program, args))
 }
 
-fn in_words<'a, S: AsRef<str>>(argv: &'a [S], lines: &[bool]) -> Vec<Found<'a>> {
-    let mut found = Vec::new();
+/// Whether a word is a line with words of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Line {
+    /// Nothing says so.
+    No,
+    /// It is where some write one.
+    Maybe,
+    /// A shell reads it.
+    OfShell(Language),
+}
+
+fn lines_of<S: AsRef<str>>(program: &str, words: &[S]) -> Vec<Line> {
+    let languages = line_languages(program, words).into_iter();
+    languages
+        .map(|language| language.map_or(Line::No, Line::OfShell))
+        .collect()
+}
+
+fn in_words<'a, S: AsRef<str>>(argv: &'a [S], lines: &[Line]) -> Vec<Found<'a>> {
     let words = argv.iter().zip(lines).enumerate();
-    let words = words.map(|(n, (word, is_line))| Scan {
-        is_line: *is_line,
+    let words = words.map(|(n, (word, line))| Scan {
+        line: *line,
         ..Scan::whole(word.as_ref(), n)
     });
-    scan_words(words, &mut found);
-    // A word may be a program, or a line of a shell with words of its own.
-    for (n, word) in argv.iter().enumerate() {
-        for one in secrets_in_word(word.as_ref(), n) {
-            let is_apart = |other: &Found<'_>| {
-                other.word != n || other.at.end <= one.at.start || one.at.end <= other.at.start
-            };
-            if found.iter().all(is_apart) {
-                found.push(one);
-            }
-        }
+    let words: Vec<Scan<'a>> = words.collect();
+    let mut found = Vec::new();
+    for word in &words {
+        word.as_shell(&mut found);
     }
-    found.sort_by_key(|one| (one.word, one.at.start));
+    let mut by_place = Vec::new();
+    scan_words(words.into_iter(), &mut by_place);
+    add_apart(&mut found, by_place);
+    // A word may be a program, or a line of a shell with words of its own.
+    let of_words = argv.iter().enumerate();
+    let of_words = of_words.flat_map(|(n, word)| secrets_in_word(word.as_ref(), n));
+    add_apart(&mut found, of_words.collect());
     found
+}
+
+/// Adds what is over nothing that was found, which is in order and apart.
+fn add_apart<'a>(found: &mut Vec<Found<'a>>, more: Vec<Found<'a>>) {
+    let is_apart = |one: &Found<'_>| {
+        let next =
+            found.partition_point(|known| (known.word, known.at.end) <= (one.word, one.at.start));
+        let next = found.get(next);
+        next.is_none_or(|next| next.word != one.word || one.at.end <= next.at.start)
+    };
+    let more: Vec<Found<'a>> = more.into_iter().filter(is_apart).collect();
+    found.extend(more);
+    found.sort_by_key(|one| (one.word, one.at.start));
 }
 
 /// What is secret in the URLs of a text, which is the word with this number.
@@ -120,10 +156,13 @@ pub fn secrets_in_text(text: &str) -> Vec<Found<'_>> {
 pub fn secrets_in_line(text: &str) -> Vec<Found<'_>> {
     let mut found = Vec::new();
     let scan = Scan {
-        is_line: true,
+        line: Line::Maybe,
         ..Scan::whole(text, 0)
     };
-    scan.look(&mut found);
+    scan.as_shell(&mut found);
+    let mut by_place = Vec::new();
+    scan.look(&mut by_place);
+    add_apart(&mut found, by_place);
     found
 }
 
@@ -262,8 +301,7 @@ struct Scan<'a> {
     pub(super) at: Range<usize>,
     /// In how many lines, one in the quotes of the other, it stands.
     depth: u8,
-    /// Whether a shell, or whoever is to read it as one does, splits it.
-    is_line: bool,
+    line: Line,
 }
 
 impl<'a> Scan<'a> {
@@ -273,7 +311,7 @@ impl<'a> Scan<'a> {
             word,
             at: 0..whole.len(),
             depth: 0,
-            is_line: false,
+            line: Line::No,
         }
     }
 
@@ -314,6 +352,23 @@ impl<'a> Scan<'a> {
         }
     }
 
+    /// The same of a value as a shell may quote it: in `$'`, and in quotes that are not closed.
+    fn bare_of_shell(&self) -> Self {
+        let bare = self.bare();
+        match bare
+            .text()
+            .strip_prefix("$'")
+            .or(bare.text().strip_prefix('\''))
+        {
+            Some(inside) => {
+                let closed = inside.strip_suffix('\'').unwrap_or(inside);
+                let begin = bare.at.len() - inside.len();
+                bare.part(begin, begin + closed.len())
+            }
+            None => bare,
+        }
+    }
+
     /// Takes the part for a secret, if it can be one.
     fn keep(&self, name: &'a str, found: &mut Vec<Found<'a>>) -> bool {
         let bare = self.bare();
@@ -329,10 +384,56 @@ impl<'a> Scan<'a> {
         may_be
     }
 
+    /// Looks for the secrets that only a line of a shell holds.
+    fn as_shell(&self, found: &mut Vec<Found<'a>>) {
+        let language = match self.line {
+            Line::OfShell(language) => Some(language),
+            // `sh -c 'LINE'` in one.
+            Line::Maybe => holds_line(self.text()).then_some(Language::Posix),
+            Line::No => None,
+        };
+        if let Some(language) = language {
+            secrets_in_shell(self.text(), language, &mut |value| {
+                self.keep_of_shell(value, found)
+            });
+        }
+    }
+
+    /// Takes a value for a secret, if it spells one out; what is to be read no further, as
+    /// it is.
+    fn keep_of_shell(&self, value: &ShellValue<'a>, found: &mut Vec<Found<'a>>) -> bool {
+        let name = value.name;
+        let whole = self.part(value.at.start, value.at.end);
+        let bare = whole.bare_of_shell();
+        let text = bare.text();
+        let parts = match value.ends_here && text.len() <= LONGEST_VALUE {
+            false if text.is_empty() => return false,
+            false => vec![0..text.len()],
+            true if is_flag(text) || only_refers(name, text) => return false,
+            // What a command writes, in fish and PowerShell.
+            true if whole.text().starts_with('(') && only_refers(name, &format!("${text}")) => {
+                return false;
+            }
+            true => spelled_out(name, text),
+        };
+        found.extend(parts.iter().map(|part| Found {
+            name,
+            value: &text[part.clone()],
+            word: self.word,
+            at: bare.part(part.start, part.end).at,
+        }));
+        !parts.is_empty()
+    }
+
     /// Looks for secrets in a word.
     fn look(&self, found: &mut Vec<Found<'a>>) {
         // In a line, the value of a variable ends at the first blank.
-        if self.is_line && sets_variable(self.text()) {
+        let splits = match self.line {
+            Line::No => false,
+            Line::Maybe => sets_variable(self.text()),
+            Line::OfShell(_) => true,
+        };
+        if splits {
             return scan_words(self.words().into_iter(), found);
         }
         let mut rest = self.clone();
@@ -394,7 +495,7 @@ impl<'a> Scan<'a> {
             };
             words.push(Self {
                 depth: self.depth + 1,
-                is_line: false,
+                line: Line::No,
                 ..bare
             });
             flag = secret_flag(word);
@@ -492,52 +593,10 @@ impl<'a> Scan<'a> {
     }
 }
 
-/// `NAME=value` and `--flag=value`; the name is without dashes.
-fn assignment(text: &str) -> Option<(&str, &str)> {
-    let name = text.find(|c: char| !is_name_letter(c))?;
-    let value = text[name..].strip_prefix('=')?;
-    let name = text[..name].trim_start_matches('-');
-    (!name.is_empty()).then_some((name, value))
-}
-
-fn is_name_letter(letter: char) -> bool {
-    letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-' | '.')
-}
-
-fn is_name(text: &str) -> bool {
-    !text.is_empty() && text.chars().all(is_name_letter)
-}
-
-/// `--flag` and `-f`, and not a value that begins with a dash.
-fn is_flag(text: &str) -> bool {
-    let Some(rest) = text.strip_prefix('-') else {
-        return false;
-    };
-    let (long, name) = match rest.strip_prefix('-') {
-        Some(name) => (true, name),
-        None => (false, rest),
-    };
-    let name = name.split('=').next().unwrap_or_default();
-    is_name(name)
-        && name.starts_with(|c: char| c.is_ascii_alphabetic())
-        && (long || name.len() == 1 || looks_secret(name))
-}
-
-/// A flag whose value is a header.
-fn is_header_flag(flag: &str) -> bool {
-    let name = flag.trim_start_matches('-').to_ascii_lowercase();
-    flag == "-H" || flag.starts_with('-') && (name.ends_with("header") || name.ends_with("headers"))
-}
-
-/// Whether `name:value` is a header and no other thing with a colon.
-fn is_header(name: &str, value: &str) -> bool {
-    let folded = name.to_ascii_lowercase();
-    is_name(name)
-        && looks_secret(name)
-        && (value.starts_with(' ')
-            || folded.ends_with("authorization")
-            || folded == "cookie"
-            || folded.starts_with("x-"))
+/// Whether one of the words of a text is the begin of a shell's line.
+fn holds_line(text: &str) -> bool {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    shell_lines("", &words).contains(&true)
 }
 
 /// Whether a text begins as a shell sets a variable for the command behind it.
@@ -579,13 +638,19 @@ fn word_length(text: &str, flag: Option<&str>) -> usize {
         let value = text.get(begin..end);
         value.is_some_and(|value| may_be_secret(name, value))
     };
-    let strict = shell_word(text);
+    // A reference in the rest of it says that it is no secret.
+    let refers = |word: &str| word.find("${").map(|opens| opens.max(loose));
+    let Some(strict) = shell_word(text) else {
+        // All up to the reference is hidden, wherever the word may end.
+        return refers(text).unwrap_or(text.len());
+    };
     if may_be(strict) || !may_be(loose) {
         return strict;
     }
-    // Something in the rest of it, as a reference, says that it is no secret.
-    let opens = text.get(..strict).and_then(|word| word.find("${"));
-    opens.map_or(loose, |opens| opens.max(loose))
+    match text.get(begin..strict) {
+        Some(value) if is_substitution(value) => strict,
+        _ => text.get(..strict).and_then(refers).unwrap_or(loose),
+    }
 }
 
 /// Whether a text is a command line or a list of settings, and no program: a

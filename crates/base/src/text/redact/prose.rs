@@ -42,7 +42,15 @@ pub fn secrets_in_prose(text: &str) -> Vec<Found<'_>> {
     secrets_in_word(text, 0)
 }
 
-/// The same of the word with this number of a command.
+/// What is secret in a text by its own form alone, whatever stands before it.
+#[must_use]
+pub fn secrets_by_form(text: &str) -> Vec<Found<'_>> {
+    let mut found = Vec::new();
+    Prose { text, word: 0 }.tokens(&mut found);
+    found
+}
+
+/// What is secret as in a text for people, in the word with this number of a command.
 pub(super) fn secrets_in_word(text: &str, word: usize) -> Vec<Found<'_>> {
     apart(Prose { text, word }.find())
 }
