@@ -14,12 +14,13 @@ pub(crate) use said::HiddenTexts;
 
 use super::edit::diff;
 use super::source::PlanSource;
-use super::syntax::{self, Data, Node, Style};
+use super::syntax::{self, Data, Entry, Node, Style};
 use super::template::{Part, Template};
 use indexmap::IndexMap;
 use jelly_base::text::redact::{
-    Found, Redactor, has_secret_form, looks_secret, secrets_in_args, secrets_in_argv,
-    secrets_in_header, secrets_in_line, secrets_in_text, secrets_in_variable, shell_lines,
+    Found, Redactor, has_secret_form, looks_secret, secrets_by_form, secrets_in_args,
+    secrets_in_argv, secrets_in_header, secrets_in_line, secrets_in_text, secrets_in_variable,
+    shell_lines,
 };
 use serde_json::Value;
 use std::borrow::Cow;
@@ -154,6 +155,8 @@ struct Search<'t> {
     hidden: BTreeSet<(usize, usize)>,
     /// What was hidden, as it is meant.
     values: HashSet<String>,
+    /// What was hidden in keys, where it is written.
+    in_keys: BTreeSet<(usize, usize)>,
     /// Where no comment can begin.
     scalars: Vec<(u32, u32)>,
     /// What can be looked for in other texts.
@@ -166,6 +169,7 @@ impl<'t> Search<'t> {
             text,
             hidden: BTreeSet::new(),
             values: HashSet::new(),
+            in_keys: BTreeSet::new(),
             scalars: Vec::new(),
             literals: Vec::new(),
         }
@@ -231,6 +235,7 @@ impl<'t> Search<'t> {
                 let program = entries.iter().find(|entry| entry.key == COMMAND);
                 let program = program.and_then(|entry| entry.value.as_str());
                 let program = program.unwrap_or_default();
+                self.keys(entries, name, all);
                 for entry in entries {
                     self.scalars
                         .push((entry.key_span.start, entry.key_span.end));
@@ -252,13 +257,19 @@ impl<'t> Search<'t> {
                 };
                 let lines = shell_lines(program, &words);
                 self.learn(&found);
+                let mut seen = HashSet::new();
                 for found in found {
-                    self.hide(&items[found.word], found.value);
+                    if seen.insert((found.word, found.value)) {
+                        self.hide(&items[found.word], found.value);
+                    }
                 }
                 for (item, is_line) in items.iter().zip(lines) {
-                    let is_line = is_line && !looks_secret(name);
-                    let name = if is_line { COMMAND } else { name };
-                    self.node(item, name, depth + 1, all, "");
+                    // All that is secret in a shell's line was found with its command.
+                    if is_line && !all && !looks_secret(name) {
+                        self.scalars.push((item.span.start, item.span.end));
+                    } else {
+                        self.node(item, name, depth + 1, all, "");
+                    }
                 }
             }
             Data::String(value) => self.scalar(node, value, name, all),
@@ -267,6 +278,31 @@ impl<'t> Search<'t> {
             }
             Data::Bool(value) if all => self.hide(node, if *value { "true" } else { "false" }),
             Data::Null | Data::Bool(_) => {}
+        }
+    }
+
+    /// Hides what is secret in the keys of a map: what was to be a value is one where the sign
+    /// or the blank before it is missing. `name` is that of the map, and `all` says that it is
+    /// one of headers, or below one.
+    fn keys(&mut self, entries: &[Entry<'t>], name: &str, all: bool) {
+        let is_below = looks_secret(name) || all && !name.eq_ignore_ascii_case(HEADERS);
+        let mut after_secret = false;
+        for entry in entries {
+            let is_alone = is_alone(entry);
+            let before = &self.text[..entry.key_span.start as usize];
+            // What follows the comma in `TOKEN: hunter,2`.
+            let is_rest = after_secret && before.ends_with(',');
+            let spelled = match name_and_rest(&entry.key) {
+                _ if is_alone && (is_below || is_rest) => spelled_out(&entry.key),
+                Some((_, value)) if all => spelled_out(value),
+                Some(_) | None => Vec::new(),
+            };
+            let found = secrets_in_key(&entry.key, is_alone);
+            self.learn(&found);
+            for value in found.iter().map(|found| found.value).chain(spelled) {
+                self.hide_in_key(entry, value);
+            }
+            after_secret = all || looks_secret(&entry.key);
         }
     }
 
@@ -281,6 +317,10 @@ impl<'t> Search<'t> {
             false => secrets_in_variable(name, value),
         };
         self.learn(&found);
+        // A secret may stand where the name of one is meant to.
+        for found in secrets_by_form(value) {
+            self.hide(node, found.value);
+        }
         if all || looks_secret(name) && value.contains("${") {
             for text in spelled_out(value) {
                 self.hide(node, text);
@@ -303,40 +343,45 @@ impl<'t> Search<'t> {
         }
     }
 
-    /// Hides a part of a scalar's value, and all of it where it is not written
-    /// as it is meant.
+    /// Hides a part of a scalar's value.
     fn hide(&mut self, node: &Node<'t>, value: &str) {
-        if value.trim().is_empty() {
-            return;
-        }
-        self.values.insert(value.trim().to_owned());
-        let span = node.span.range();
-        let raw = &self.text[span.clone()];
-        let mut found = raw.match_indices(value).peekable();
-        if !value.contains('\n') && found.peek().is_some() {
-            let parts = found.map(|(at, _)| (span.start + at, span.start + at + value.len()));
-            self.hidden.extend(parts);
-            return;
-        }
         let quotes = match node.style {
             Style::SingleQuoted | Style::DoubleQuoted => 1,
             Style::Plain | Style::Literal | Style::Folded | Style::Block | Style::Flow => 0,
         };
+        let parts = self.places_of(node.span.range(), quotes, value);
+        self.hidden.extend(parts);
+    }
+
+    /// Hides a part of a key.
+    fn hide_in_key(&mut self, entry: &Entry<'t>, value: &str) {
+        let span = entry.key_span.range();
+        let quotes = usize::from(self.text[span.clone()].starts_with(['"', '\'']));
+        let parts = self.places_of(span, quotes, value);
+        self.hidden.extend(parts.iter().copied());
+        self.in_keys.extend(parts);
+    }
+
+    /// Where a part of a value stands between so many quotes, and all of that where it is not
+    /// written as it is meant; it is hidden elsewhere, too.
+    fn places_of(&mut self, span: Range<usize>, quotes: usize, value: &str) -> Vec<(usize, usize)> {
+        if value.trim().is_empty() {
+            return Vec::new();
+        }
+        self.values.insert(value.trim().to_owned());
+        let raw = &self.text[span.clone()];
+        let mut found = raw.match_indices(value).peekable();
+        if !value.contains('\n') && found.peek().is_some() {
+            let parts = found.map(|(at, _)| (span.start + at, span.start + at + value.len()));
+            return parts.collect();
+        }
         let inside = span.start + quotes..span.end.saturating_sub(quotes).max(span.start + quotes);
-        self.lines_of(inside);
+        lines_in(self.text, inside)
     }
 
     /// Hides what these bytes hold, line by line.
     fn lines_of(&mut self, part: Range<usize>) {
-        let mut at = part.start;
-        for line in self.text[part].split_inclusive('\n') {
-            let start = at + (line.len() - line.trim_start().len());
-            let end = start + line.trim().len();
-            if start < end {
-                self.hidden.insert((start, end));
-            }
-            at += line.len();
-        }
+        self.hidden.extend(lines_in(self.text, part));
     }
 
     /// Hides these slices of the text, which were found in it.
@@ -385,6 +430,7 @@ impl<'t> Search<'t> {
         }
         let text = self.text()[line.clone()].trim_start_matches(['#', ' ', '\t']);
         let mut found = secrets_in_text(text);
+        found.extend(secrets_by_form(text));
         let borders = |c: char| c.is_whitespace() || ",{}[]\"'".contains(c);
         for (colon, _) in text.match_indices(':') {
             let name = text[..colon].trim_end_matches(['"', '\'']);
@@ -445,7 +491,9 @@ impl<'t> Search<'t> {
                 // What a reference names is no secret; that there is one keeps the order.
                 let opens = REFERENCES.into_iter().filter_map(|open| bare.find(open));
                 let end = opens.min().map_or(bare.len(), |open| open + 2);
-                words.push((at, &bare[..end]));
+                // A map may begin with it.
+                let opened = bare.starts_with('{') && !bare.starts_with("{{");
+                words.push((at + usize::from(opened), &bare[usize::from(opened)..end]));
             }
             at += word.len();
         }
@@ -455,6 +503,7 @@ impl<'t> Search<'t> {
     /// Words of one command, with their places.
     fn command(&mut self, words: &[(usize, &str)]) {
         let argv: Vec<&str> = words.iter().map(|(_, word)| *word).collect();
+        self.shell_line(words, &argv);
         for found in secrets_in_argv(&argv) {
             let Some((start, _)) = words.get(found.word) else {
                 continue;
@@ -472,6 +521,23 @@ impl<'t> Search<'t> {
         }
     }
 
+    /// Hides what is secret in the line of a shell that these words are of: its quotes hold
+    /// more than one of them. Where the program is, is not known here.
+    fn shell_line(&mut self, words: &[(usize, &str)], argv: &[&str]) {
+        let first = |shell| shell_lines(shell, argv).iter().position(|is_line| *is_line);
+        let first = ["sh", "pwsh"].into_iter().filter_map(first).min();
+        if let Some(first) = first
+            && let (Some((start, _)), Some((last, word))) = (words.get(first), words.last())
+        {
+            let line = &self.text[*start..last + word.len()];
+            for found in secrets_in_args("sh -c", &[line]) {
+                let at = start + found.range().start;
+                self.lines_of(at..at + found.value.len());
+                self.values.insert(found.value.to_owned());
+            }
+        }
+    }
+
     /// What was hidden once is hidden wherever it stands.
     fn elsewhere(&mut self) {
         for value in &self.values {
@@ -482,6 +548,44 @@ impl<'t> Search<'t> {
             }
         }
     }
+}
+
+/// What these bytes hold, line by line.
+fn lines_in(text: &str, part: Range<usize>) -> Vec<(usize, usize)> {
+    let mut at = part.start;
+    let mut lines = Vec::new();
+    for line in text[part].split_inclusive('\n') {
+        let start = at + (line.len() - line.trim_start().len());
+        let end = start + line.trim().len();
+        if start < end {
+            lines.push((start, end));
+        }
+        at += line.len();
+    }
+    lines
+}
+
+/// Whether a key has no value, not even one that says that there is none.
+fn is_alone(entry: &Entry<'_>) -> bool {
+    matches!(entry.value.data, Data::Null) && entry.value.span.range().is_empty()
+}
+
+/// What is secret in a key by a name in it, or by its form; `is_alone` where it has no value.
+fn secrets_in_key(key: &str, is_alone: bool) -> Vec<Found<'_>> {
+    let mut found = secrets_in_text(key);
+    found.extend(secrets_by_form(key));
+    if let Some((name, value)) = name_and_rest(key).filter(|_| is_alone)
+        && looks_secret(name)
+    {
+        found.extend(secrets_in_variable(name, value));
+    }
+    found
+}
+
+/// What a key spells out behind a name in it: `NAME=value`, `NAME:value`, `NAME value`.
+fn name_and_rest(key: &str) -> Option<(&str, &str)> {
+    key.trim_start()
+        .split_once(|c: char| matches!(c, '=' | ':') || c.is_whitespace())
 }
 
 fn is_telling(found: &Found<'_>) -> bool {

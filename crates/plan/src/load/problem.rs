@@ -232,8 +232,10 @@ fn mask(source: &PlanSource, included: &[PlanSource], problems: &mut [Problem]) 
                 shown(what, here.then_some(&*span));
             }
             for segment in &mut problem.field.0 {
-                if let Segment::Key(key) = segment {
-                    shown(key, None);
+                if let Segment::Key(key) = segment
+                    && let Some(masked) = hidden.masked_key(key)
+                {
+                    *key = masked;
                 }
             }
         }

@@ -8,10 +8,13 @@ use std::ops::Range;
 /// What is hidden of a plan's text, to be looked for in what is said of it.
 pub(crate) struct HiddenTexts<'t> {
     text: &'t str,
-    parts: Vec<Range<usize>>,
+    /// With their words, which are looked for in all that is said of their lines.
+    parts: Vec<(Range<usize>, BTreeSet<&'t str>)>,
     /// Long enough to be no part of a sentence: as it is meant, and as it is
     /// written.
     long: BTreeSet<String>,
+    /// However short: what is hidden in keys, which the name of a place is made of.
+    in_keys: BTreeSet<&'t str>,
 }
 
 impl<'t> HiddenTexts<'t> {
@@ -33,7 +36,31 @@ impl<'t> HiddenTexts<'t> {
             let texts = texts.into_iter().filter(|text| text.len() >= ANYWHERE);
             long.extend(texts.map(str::to_owned));
         }
-        Self { text, parts, long }
+        let in_keys = search.in_keys.iter();
+        let in_keys = in_keys.filter_map(|(start, end)| text.get(*start..*end));
+        let with_words = |part: Range<usize>| {
+            let written = text.get(part.clone()).unwrap_or_default();
+            (part, words(written).into_iter().collect())
+        };
+        Self {
+            text,
+            parts: parts.into_iter().map(with_words).collect(),
+            long,
+            in_keys: in_keys.collect(),
+        }
+    }
+
+    /// A key in the name of a place, if something in it is hidden: with stars there.
+    pub(crate) fn masked_key(&self, key: &str) -> Option<String> {
+        let long = self.long.iter().map(String::as_str);
+        let found = long.chain(self.in_keys.iter().copied()).flat_map(|secret| {
+            let at = key.match_indices(secret).map(|(at, _)| at);
+            at.map(|at| at..at + secret.len())
+        });
+        let found =
+            found.filter(|part| part.len() >= ANYWHERE || !is_part_of_a_word(key, part.clone()));
+        let found: Vec<Range<usize>> = found.collect();
+        (!found.is_empty()).then(|| starred(key, found).into_owned())
     }
 
     /// What is said of a place in the text, if that quotes something hidden:
@@ -43,11 +70,9 @@ impl<'t> HiddenTexts<'t> {
     pub(crate) fn masked(&self, said: &str, about: Option<&Range<usize>>) -> Option<String> {
         let mut secrets: Vec<&str> = self.long.iter().map(String::as_str).collect();
         if let Some(lines) = about.map(|about| self.lines(about)) {
-            let beside = |part: &&Range<usize>| part.start < lines.end && lines.start < part.end;
-            let beside = self.parts.iter().filter(beside);
-            for written in beside.filter_map(|part| self.text.get(part.clone())) {
-                secrets.extend(words(written));
-            }
+            let is_beside = |part: &Range<usize>| part.start < lines.end && lines.start < part.end;
+            let beside = self.parts.iter().filter(|(part, _)| is_beside(part));
+            secrets.extend(beside.flat_map(|(_, words)| words));
         }
         let mut found = Vec::new();
         for secret in secrets {
@@ -92,15 +117,18 @@ fn words(hidden: &str) -> Vec<&str> {
         true => Vec::new(),
         false => vec![hidden.trim()],
     };
+    let last_close = hidden.rfind('}').map_or(0, |at| hidden.len() - at);
     let mut rest = hidden;
     while !rest.is_empty() {
-        let opens = REFERENCES.into_iter().filter_map(|open| rest.find(open));
-        let (before, reference) = rest.split_at(opens.min().unwrap_or(rest.len()));
+        let (before, reference) = rest.split_at(first_reference(rest).unwrap_or(rest.len()));
         let borders = |c: char| c.is_whitespace() || ",{}[]\"'`".contains(c);
         words.extend(before.split(borders).filter(|word| {
             !word.ends_with(':') && !SCHEMES.contains(&word.to_ascii_lowercase().as_str())
         }));
-        rest = match reference.find('}') {
+        // Where no bracket is left, none is looked for.
+        let is_closed = last_close > 0 && reference.len() >= last_close;
+        let close = is_closed.then(|| reference.find('}')).flatten();
+        rest = match close {
             Some(close) => reference[close..].trim_start_matches('}'),
             None => reference.get(2..).unwrap_or_default(),
         };
@@ -109,6 +137,17 @@ fn words(hidden: &str) -> Vec<&str> {
     let without: Vec<&str> = words.iter().copied().map(bare).collect();
     words.extend(without);
     words
+}
+
+/// Where the first reference begins, looked for only as far as that.
+fn first_reference(text: &str) -> Option<usize> {
+    text.match_indices('{').find_map(|(at, _)| {
+        let is_doubled = text[at + 1..].starts_with('{');
+        match text[..at].ends_with('$') {
+            true => Some(at - 1),
+            false => is_doubled.then_some(at),
+        }
+    })
 }
 
 fn refers(text: &str) -> bool {

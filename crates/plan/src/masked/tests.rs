@@ -202,6 +202,111 @@ fn what_is_said_of_a_problem_quotes_no_more_than_its_line_shows() {
     assert!(hints.contains("${token}"), "{hints}");
 }
 
+/// What is said of a plan that is refused, and what a report shows of it.
+fn said_and_shown(text: &str) -> String {
+    let source = source("p.yaml", text);
+    let mut said = match check(source.clone()) {
+        Ok(_) => String::new(),
+        Err(error) => {
+            let problems = error.problems().iter();
+            let parts = problems.map(|problem| problem.title() + &problem.hints.concat());
+            error.render(false) + &parts.collect::<String>()
+        }
+    };
+    said.push_str(&shown_plan(&source, &Redactor::none()));
+    said
+}
+
+#[test]
+fn a_secret_that_became_a_key_is_not_shown() {
+    const TOKEN: &str = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
+    for line in [
+        "env: {API_TOKEN=hunter2v99zz}",
+        "env: {API_TOKEN=hush}",
+        "env: {API_TOKEN:hunter2v99zz}",
+        "env: {API_TOKEN hunter2v99zz}",
+        "env: {API_TOKEN=hunter2v99zz, API_TOKEN=hunter2v99zz}",
+        "env: {\"API_TOKEN=hunter2v99zz\": x}",
+        "env: {API_TOKEN: {hunter2v99zz}}",
+        "env: {API_TOKEN: hunter2v9,hush}",
+        "env: {? API_TOKEN=hunter2v99zz}",
+        "env: {A: b, API_TOKEN=hunter2v99zz",
+        "env:\n      API_TOKEN=hunter2v99zz:",
+        "env:\n      \"API_TOKEN=hunter2v99zz\": x",
+        "env: {\"DB_PASSWORD=hunter2\\u0076alue99\"}",
+        "headers: {Authorization=Bearer hush}",
+        "headers: {X-Any=hush, X-Other:hush}",
+        "headers: {\"X-Any: hush\": \"\"}",
+        "headers: {X-Any: {hush}}",
+        "headers: {X-Any: a,hush}",
+        "package_args: {--token=hunter2v99zz}",
+        "env: {postgres://u:hunter2v99zz@h/db}",
+        "env: {ghp_abcdefghijklmnopqrstuvwxyz0123456789}",
+        "ghp_abcdefghijklmnopqrstuvwxyz0123456789: x",
+        "env: {K: \"${ghp_abcdefghijklmnopqrstuvwxyz0123456789}\"}",
+        "env: {K: \"${vars.ghp_abcdefghijklmnopqrstuvwxyz0123456789}\"}",
+        "env: {K: ${ghp_abcdefghijklmnopqrstuvwxyz0123456789}}",
+    ] {
+        let text = format!(
+            "version: 1\nservers:\n  s:\n    command: x\n    {line}\nsteps: [{{ tool: t }}]\n"
+        );
+        let said = said_and_shown(&text);
+        for secret in ["hunter2", "alue99", "hush", TOKEN] {
+            assert!(!said.contains(secret), "{line}\n{said}");
+        }
+    }
+}
+
+#[test]
+fn a_key_that_names_a_secret_is_shown() {
+    for step in [
+        "args: { token:read: true, 'secret santa': '${env:T}', 'password reset': { a: b } }",
+        "args: { api_token: '${env:T}', next: , headers: { a: '${env:T}' } }",
+        "capture: { token: $.token }",
+    ] {
+        let text = format!("steps: [{{ tool: t, {step} }}]\n");
+        assert_eq!(shown("p.yaml", &text), text);
+    }
+}
+
+#[test]
+fn a_line_of_a_shell_shows_no_secret_wherever_that_stands() {
+    for server in [
+        "{ command: sh, args: [-c, \"if [ -f x ]; then S_TOKEN='hush xyz' srv; fi\"] }",
+        "{ command: sh, args: [-c, \"srv -j '{\\\"a\\\": 1}' --token 'hush xyz'\"] }",
+        "{ command: sh, args: [-c, \"A_TOKENS=(hush xyz) srv\"] }",
+        "{ command: fish, args: [-c, 'set -x API_TOKEN hush; srv'] }",
+        "{ command: pwsh, args: [-Command, \"$env:API_TOKEN='hush xyz'; srv\"] }",
+        "{ command: \"sh -c \\\"f() { S_TOKEN='hush xyz' srv; }; f\\\"\" }",
+        // No document.
+        "{ command: sh, args: [-c, \"[ x ] && S_TOKEN='hush xyz' srv\"",
+        "{ command: sh, args: [-c, \"f() { S_TOKEN='hush xyz' srv; }\"] }\n  - [",
+    ] {
+        let text = format!("servers: {{ a: {server} }}\n");
+        let said = said_and_shown(&text);
+        assert!(!said.contains("hush"), "{said}");
+        assert!(
+            !said.contains("xyz'") && !said.contains("hush xyz"),
+            "{said}"
+        );
+    }
+    let plain = "servers: { a: { command: sh, args: [-c, 'T_TOKEN=$(cat /run/t) srv --k \"$T_TOKEN\"'] } }\n";
+    assert_eq!(shown("p.yaml", plain), plain);
+}
+
+#[test]
+fn a_long_line_of_values_without_an_end_is_read_in_a_moment() {
+    let line = "A_TOKEN=hunter2v9$( ${X} ".repeat(4_000);
+    let text = format!(
+        "{{\"version\": 1, \"servers\": {{\"m\": {{\"command\": \"sh\", \
+         \"args\": [\"-c\", \"{line}\"], \"bogus\": 1}}}}, \"steps\": [{{\"tool\": \"a\"}}]}}"
+    );
+    let start = std::time::Instant::now();
+    let said = said_and_shown(&text);
+    assert!(!said.contains("hunter2"));
+    assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
+}
+
 #[test]
 fn a_secret_in_the_place_of_a_name_stays_masked() {
     for secret in [

@@ -45,9 +45,20 @@ pub fn secrets_in_prose(text: &str) -> Vec<Found<'_>> {
 /// What is secret in a text by its own form alone, whatever stands before it.
 #[must_use]
 pub fn secrets_by_form(text: &str) -> Vec<Found<'_>> {
+    let prose = Prose { text, word: 0 };
     let mut found = Vec::new();
-    Prose { text, word: 0 }.tokens(&mut found);
-    found
+    prose.tokens(&mut found);
+    // A reference may name what holds it, as `${vars.ghp_…}`.
+    let mut at = 0;
+    let is_border = |c: char| !(c.is_ascii_alphanumeric() || "_-+".contains(c));
+    for piece in text.split_inclusive(is_border) {
+        let token = piece.trim_end_matches(is_border);
+        if has_secret_form(token) {
+            prose.add(AN_ARGUMENT, at..at + token.len(), &mut found);
+        }
+        at += piece.len();
+    }
+    apart(found)
 }
 
 /// What is secret as in a text for people, in the word with this number of a command.
