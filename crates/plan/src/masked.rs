@@ -8,19 +8,20 @@
 //! What is masked says so in its first line, and [`load`](super::load) refuses
 //! it: it is to be read by people, and to be run by nobody.
 
+mod keys;
+mod lines;
 mod said;
 
 pub(crate) use said::HiddenTexts;
 
 use super::edit::diff;
 use super::source::PlanSource;
-use super::syntax::{self, Data, Entry, Node, Style};
+use super::syntax::{self, Data, Node, Style};
 use super::template::{Part, Template};
 use indexmap::IndexMap;
 use jelly_base::text::redact::{
     Found, Redactor, has_secret_form, looks_secret, secrets_by_form, secrets_in_args,
-    secrets_in_argv, secrets_in_header, secrets_in_line, secrets_in_text, secrets_in_variable,
-    shell_lines,
+    secrets_in_argv, secrets_in_header, secrets_in_line, secrets_in_variable, shell_lines,
 };
 use serde_json::Value;
 use std::borrow::Cow;
@@ -281,31 +282,6 @@ impl<'t> Search<'t> {
         }
     }
 
-    /// Hides what is secret in the keys of a map: what was to be a value is one where the sign
-    /// or the blank before it is missing. `name` is that of the map, and `all` says that it is
-    /// one of headers, or below one.
-    fn keys(&mut self, entries: &[Entry<'t>], name: &str, all: bool) {
-        let is_below = looks_secret(name) || all && !name.eq_ignore_ascii_case(HEADERS);
-        let mut after_secret = false;
-        for entry in entries {
-            let is_alone = is_alone(entry);
-            let before = &self.text[..entry.key_span.start as usize];
-            // What follows the comma in `TOKEN: hunter,2`.
-            let is_rest = after_secret && before.ends_with(',');
-            let spelled = match name_and_rest(&entry.key) {
-                _ if is_alone && (is_below || is_rest) => spelled_out(&entry.key),
-                Some((_, value)) if all => spelled_out(value),
-                Some(_) | None => Vec::new(),
-            };
-            let found = secrets_in_key(&entry.key, is_alone);
-            self.learn(&found);
-            for value in found.iter().map(|found| found.value).chain(spelled) {
-                self.hide_in_key(entry, value);
-            }
-            after_secret = all || looks_secret(&entry.key);
-        }
-    }
-
     fn scalar(&mut self, node: &Node<'t>, value: &str, name: &str, all: bool) {
         self.scalars.push((node.span.start, node.span.end));
         if self.is_name(node.span.range()) {
@@ -353,15 +329,6 @@ impl<'t> Search<'t> {
         self.hidden.extend(parts);
     }
 
-    /// Hides a part of a key.
-    fn hide_in_key(&mut self, entry: &Entry<'t>, value: &str) {
-        let span = entry.key_span.range();
-        let quotes = usize::from(self.text[span.clone()].starts_with(['"', '\'']));
-        let parts = self.places_of(span, quotes, value);
-        self.hidden.extend(parts.iter().copied());
-        self.in_keys.extend(parts);
-    }
-
     /// Where a part of a value stands between so many quotes, and all of that where it is not
     /// written as it is meant; it is hidden elsewhere, too.
     fn places_of(&mut self, span: Range<usize>, quotes: usize, value: &str) -> Vec<(usize, usize)> {
@@ -382,160 +349,6 @@ impl<'t> Search<'t> {
     /// Hides what these bytes hold, line by line.
     fn lines_of(&mut self, part: Range<usize>) {
         self.hidden.extend(lines_in(self.text, part));
-    }
-
-    /// Hides these slices of the text, which were found in it.
-    fn slices<'f>(&mut self, found: impl IntoIterator<Item = &'f str>, line: Range<usize>) {
-        for value in found {
-            let mut is_told = false;
-            for (at, _) in self.text[line.clone()].match_indices(value) {
-                let start = line.start + at;
-                let part = start..start + value.len();
-                if !self.is_name(part.clone()) {
-                    self.hidden.insert((part.start, part.end));
-                    is_told = true;
-                }
-            }
-            if is_told {
-                self.values.insert(value.to_owned());
-            }
-        }
-    }
-
-    /// Entries that were made comments hold what they held.
-    fn comments(&mut self) {
-        let text = self.text;
-        let mut at = 0;
-        while let Some(sign) = text[at..].find('#') {
-            let start = at + sign;
-            at = start + 1;
-            let before = text[..start].chars().next_back();
-            let next = self
-                .scalars
-                .partition_point(|(from, _)| *from as usize <= start);
-            let inside = next > 0 && self.scalars[next - 1].1 as usize > start;
-            if inside || before.is_some_and(|c| !c.is_whitespace()) {
-                continue;
-            }
-            let end = text[start..].find('\n').map_or(text.len(), |n| start + n);
-            self.line(start..end);
-            at = end;
-        }
-    }
-
-    /// Hides what one line holds that is no part of a tree.
-    fn line(&mut self, line: Range<usize>) {
-        if is_masked(&self.text[line.clone()]) {
-            return;
-        }
-        let text = self.text()[line.clone()].trim_start_matches(['#', ' ', '\t']);
-        let mut found = secrets_in_text(text);
-        found.extend(secrets_by_form(text));
-        let borders = |c: char| c.is_whitespace() || ",{}[]\"'".contains(c);
-        for (colon, _) in text.match_indices(':') {
-            let name = text[..colon].trim_end_matches(['"', '\'']);
-            let name = name.rsplit(borders).next().unwrap_or_default();
-            let value = text[colon + 1..].split([',', '}']).next();
-            found.extend(secrets_in_variable(name, value.unwrap_or_default()));
-        }
-        self.slices(found.iter().map(|found| found.value), line);
-    }
-
-    /// A text that is no document, line by line: what follows `headers` on its
-    /// line and is indented below it, and what looks secret.
-    fn lines(&mut self) {
-        let text = self.text;
-        let mut headers: Option<usize> = None;
-        let mut at = 0;
-        for line in text.split_inclusive('\n') {
-            let place = at..at + line.len();
-            at = place.end;
-            let indent = line.len() - line.trim_start().len();
-            if line.trim().is_empty() || is_masked(line) {
-                continue;
-            }
-            if headers.is_some_and(|outer| indent <= outer) {
-                headers = None;
-            }
-            let value = match line.to_ascii_lowercase().find(HEADERS) {
-                Some(name) => {
-                    headers.get_or_insert(indent);
-                    Some(name + HEADERS.len())
-                }
-                None if headers.is_some() => Some(indent),
-                None => None,
-            };
-            if let Some(from) = value {
-                let after = line[from..]
-                    .find(':')
-                    .map_or(from, |colon| from + colon + 1);
-                self.lines_of(place.start + after..place.end);
-            }
-            self.line(place);
-        }
-        self.commands();
-    }
-
-    /// Hides what is secret in the words of commands: in a text that is no document, all
-    /// between two keys may be one.
-    fn commands(&mut self) {
-        let text = self.text;
-        let borders = |c: char| c.is_whitespace() || ",[]\"'`".contains(c);
-        let mut words: Vec<(usize, &str)> = Vec::new();
-        let mut at = 0;
-        for word in text.split_inclusive(borders) {
-            let bare = word.trim_end_matches(borders);
-            if bare.ends_with(':') {
-                self.command(&std::mem::take(&mut words));
-            } else if !matches!(bare, "" | "-" | "{" | "}") {
-                // What a reference names is no secret; that there is one keeps the order.
-                let opens = REFERENCES.into_iter().filter_map(|open| bare.find(open));
-                let end = opens.min().map_or(bare.len(), |open| open + 2);
-                // A map may begin with it.
-                let opened = bare.starts_with('{') && !bare.starts_with("{{");
-                words.push((at + usize::from(opened), &bare[usize::from(opened)..end]));
-            }
-            at += word.len();
-        }
-        self.command(&words);
-    }
-
-    /// Words of one command, with their places.
-    fn command(&mut self, words: &[(usize, &str)]) {
-        let argv: Vec<&str> = words.iter().map(|(_, word)| *word).collect();
-        self.shell_line(words, &argv);
-        for found in secrets_in_argv(&argv) {
-            let Some((start, _)) = words.get(found.word) else {
-                continue;
-            };
-            // A reference hides nothing.
-            let opens = REFERENCES
-                .into_iter()
-                .filter_map(|open| found.value.find(open));
-            let value = &found.value[..opens.min().unwrap_or(found.value.len())];
-            if value.len() > 1 {
-                let at = start + words[found.word].1.find(value).unwrap_or_default();
-                self.hidden.insert((at, at + value.len()));
-                self.values.insert(value.to_owned());
-            }
-        }
-    }
-
-    /// Hides what is secret in the line of a shell that these words are of: its quotes hold
-    /// more than one of them. Where the program is, is not known here.
-    fn shell_line(&mut self, words: &[(usize, &str)], argv: &[&str]) {
-        let first = |shell| shell_lines(shell, argv).iter().position(|is_line| *is_line);
-        let first = ["sh", "pwsh"].into_iter().filter_map(first).min();
-        if let Some(first) = first
-            && let (Some((start, _)), Some((last, word))) = (words.get(first), words.last())
-        {
-            let line = &self.text[*start..last + word.len()];
-            for found in secrets_in_args("sh -c", &[line]) {
-                let at = start + found.range().start;
-                self.lines_of(at..at + found.value.len());
-                self.values.insert(found.value.to_owned());
-            }
-        }
     }
 
     /// What was hidden once is hidden wherever it stands.
@@ -563,29 +376,6 @@ fn lines_in(text: &str, part: Range<usize>) -> Vec<(usize, usize)> {
         at += line.len();
     }
     lines
-}
-
-/// Whether a key has no value, not even one that says that there is none.
-fn is_alone(entry: &Entry<'_>) -> bool {
-    matches!(entry.value.data, Data::Null) && entry.value.span.range().is_empty()
-}
-
-/// What is secret in a key by a name in it, or by its form; `is_alone` where it has no value.
-fn secrets_in_key(key: &str, is_alone: bool) -> Vec<Found<'_>> {
-    let mut found = secrets_in_text(key);
-    found.extend(secrets_by_form(key));
-    if let Some((name, value)) = name_and_rest(key).filter(|_| is_alone)
-        && looks_secret(name)
-    {
-        found.extend(secrets_in_variable(name, value));
-    }
-    found
-}
-
-/// What a key spells out behind a name in it: `NAME=value`, `NAME:value`, `NAME value`.
-fn name_and_rest(key: &str) -> Option<(&str, &str)> {
-    key.trim_start()
-        .split_once(|c: char| matches!(c, '=' | ':') || c.is_whitespace())
 }
 
 fn is_telling(found: &Found<'_>) -> bool {

@@ -13,6 +13,7 @@ mod decoded;
 mod flags;
 mod forms;
 mod keys;
+mod line_words;
 mod members;
 mod names;
 mod places;
@@ -23,6 +24,7 @@ mod requests;
 mod shell_reader;
 mod shell_secrets;
 mod shell_words;
+mod shown;
 mod views;
 
 pub use blanks::{argv_with_blanks, blank_for, first_blank};
@@ -31,9 +33,10 @@ pub use keys::open_key;
 pub use members::mask_json;
 pub use names::{has_secret_form, holds_secret, is_password, looks_secret, may_be_secret};
 pub use places::{
-    AN_ARGUMENT, Found, MARK, URL_PASSWORD, secrets_in_args, secrets_in_argv, secrets_in_header,
-    secrets_in_line, secrets_in_text, secrets_in_variable, show_argv, show_url, show_value,
+    AN_ARGUMENT, Found, URL_PASSWORD, secrets_in_args, secrets_in_argv, secrets_in_header,
+    secrets_in_line, secrets_in_text, secrets_in_variable,
 };
 pub use prose::{is_telling, mask_quoted, mask_text, secrets_by_form, secrets_in_prose, show_text};
 pub use redactor::{Redactor, StreamRedactor};
 pub use shell_words::shell_lines;
+pub use shown::{MARK, show_argv, show_url, show_value};

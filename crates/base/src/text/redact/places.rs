@@ -2,14 +2,13 @@
 
 use super::address_keys::{A_PATH_KEY, A_WEBHOOK, is_key_of_path, path_key, webhook_key};
 use super::flags::{assignment, is_flag, is_header, is_header_flag, is_name};
+use super::line_words::{MAX_NAMES, secret_flag, word_length};
 use super::names::{has_secret_form, is_common, looks_secret, may_be_secret};
 use super::prose::secrets_in_word;
-use super::references::{is_substitution, only_refers, spelled_out};
+use super::references::{only_refers, spelled_out};
 use super::requests::{USER, takes_user, user_of};
 use super::shell_secrets::{ShellValue, secrets_in_shell};
-use super::shell_words::{
-    Language, ends_word, line_languages, loose_word, shell_lines, shell_word,
-};
+use super::shell_words::{Language, ends_word, line_languages, shell_lines};
 use std::ops::Range;
 
 /// The name of a secret that is the password of a URL.
@@ -17,10 +16,6 @@ pub const URL_PASSWORD: &str = "the URL's password";
 /// The name of a secret that is known by its form alone.
 pub const AN_ARGUMENT: &str = "an argument";
 
-/// What stands in the place of a secret.
-pub const MARK: &str = "[secret]";
-/// Names before one value, as in `--env=NAME=value`; more are no names.
-const MAX_NAMES: usize = 8;
 /// Lines within the quotes of lines that are read.
 const MAX_LINES: u8 = 3;
 /// A longer value in a shell's line is a secret without being read.
@@ -143,6 +138,13 @@ pub(super) fn secrets_in_urls(text: &str, word: usize) -> Vec<Found<'_>> {
     found
 }
 
+/// What is secret in what follows the `scheme://` of one URL, to its end.
+pub(super) fn secrets_behind_scheme(rest: &str) -> Vec<Found<'_>> {
+    let mut found = Vec::new();
+    Scan::whole(rest, 0).url(&mut found);
+    found
+}
+
 /// What is secret in one text: a URL, a word, or a whole command line.
 #[must_use]
 pub fn secrets_in_text(text: &str) -> Vec<Found<'_>> {
@@ -189,52 +191,6 @@ pub fn secrets_in_header<'a>(name: &'a str, value: &'a str) -> Vec<Found<'a>> {
     let mut found = Vec::new();
     Scan::whole(value, 0).header(name, &mut found);
     found
-}
-
-/// An argv as it may be shown: what is secret in it is masked.
-#[must_use]
-pub fn show_argv(argv: &[String]) -> Vec<String> {
-    let mut shown = argv.to_vec();
-    // From the end, so that what is found before keeps its place.
-    for found in secrets_in_argv(argv).iter().rev() {
-        shown[found.word].replace_range(found.at.clone(), MARK);
-    }
-    shown
-}
-
-/// A URL as it may be shown: without user and password, and with what is
-/// secret in its query masked.
-#[must_use]
-pub fn show_url(url: &str) -> String {
-    let url = match url.split_once("://") {
-        Some((scheme, rest)) => {
-            let host = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-            let user = rest[..host].rfind('@').map_or(0, |at| at + 1);
-            format!("{scheme}://{}", &rest[user..])
-        }
-        None => url.to_owned(),
-    };
-    let url = masked(&url, &secrets_in_text(&url));
-    // It is one address to its end, even if a mark in it has a blank.
-    let behind = url.find("://").map_or(0, |at| at + "://".len());
-    let mut found = Vec::new();
-    Scan::whole(&url[behind..], 0).url(&mut found);
-    let rest = masked(&url[behind..], &found);
-    format!("{}{rest}", &url[..behind])
-}
-
-/// The value of a variable as it may be shown.
-#[must_use]
-pub fn show_value(name: &str, value: &str) -> String {
-    masked(value, &secrets_in_variable(name, value))
-}
-
-fn masked(text: &str, found: &[Found<'_>]) -> String {
-    let mut shown = text.to_owned();
-    for found in found.iter().rev() {
-        shown.replace_range(found.at.clone(), MARK);
-    }
-    shown
 }
 
 /// What a word says of the next one.
@@ -399,8 +355,8 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Takes a value for a secret, if it spells one out; what is to be read no further, as
-    /// it is.
+    /// Takes a value of a shell's line for a secret, if it spells one out; whether it does.
+    /// Where its end is not known, or it is long, it is not asked what it says.
     fn keep_of_shell(&self, value: &ShellValue<'a>, found: &mut Vec<Found<'a>>) -> bool {
         let name = value.name;
         let whole = self.part(value.at.start, value.at.end);
@@ -603,54 +559,6 @@ fn holds_line(text: &str) -> bool {
 fn sets_variable(text: &str) -> bool {
     let is_one = assignment(text).is_some() && !text.starts_with('-');
     is_one && text.contains(char::is_whitespace)
-}
-
-/// The name of a flag behind which a secret or a header stands.
-fn secret_flag(word: &str) -> Option<&str> {
-    let name = word.trim_start_matches('-');
-    let is_secret = is_header_flag(word) || is_name(name) && looks_secret(name);
-    (is_flag(word) && is_secret).then_some(name)
-}
-
-/// The name and value of a variable or a flag that is secret, where a text begins with it.
-fn secret_assignment(text: &str) -> Option<(&str, &str)> {
-    let mut rest = text;
-    for _ in 0..MAX_NAMES {
-        let (name, value) = assignment(rest.trim_start_matches(['"', '\'']))?;
-        if looks_secret(name) {
-            return Some((name, value));
-        }
-        rest = value;
-    }
-    None
-}
-
-/// How long the word is that a text begins with; `flag` is the one before it, if that takes
-/// a secret. What is secret goes on to where a shell ends it.
-fn word_length(text: &str, flag: Option<&str>) -> usize {
-    let loose = loose_word(text);
-    let behind_flag = flag.map(|name| (name, text));
-    let Some((name, value)) = behind_flag.or_else(|| secret_assignment(text)) else {
-        return loose;
-    };
-    let begin = text.len() - value.len();
-    let may_be = |end: usize| {
-        let value = text.get(begin..end);
-        value.is_some_and(|value| may_be_secret(name, value))
-    };
-    // A reference in the rest of it says that it is no secret.
-    let refers = |word: &str| word.find("${").map(|opens| opens.max(loose));
-    let Some(strict) = shell_word(text) else {
-        // All up to the reference is hidden, wherever the word may end.
-        return refers(text).unwrap_or(text.len());
-    };
-    if may_be(strict) || !may_be(loose) {
-        return strict;
-    }
-    match text.get(begin..strict) {
-        Some(value) if is_substitution(value) => strict,
-        _ => text.get(..strict).and_then(refers).unwrap_or(loose),
-    }
 }
 
 /// Whether a text is a command line or a list of settings, and no program: a

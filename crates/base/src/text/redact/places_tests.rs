@@ -1,4 +1,6 @@
-use super::{secrets_in_argv, secrets_in_header, show_argv, show_url, show_value};
+use crate::text::redact::{
+    MARK, secrets_in_argv, secrets_in_header, show_argv, show_url, show_value,
+};
 use proptest::prelude::*;
 
 fn shown(argv: &[&str]) -> Vec<String> {
@@ -426,7 +428,7 @@ proptest! {
             let here: Vec<_> = found.iter().filter(|found| found.word == n).collect();
             prop_assert_eq!(shown == word, here.is_empty());
             let gone: usize = here.iter().map(|found| found.value.len()).sum();
-            let marks = here.len() * super::MARK.len();
+            let marks = here.len() * MARK.len();
             prop_assert_eq!(shown.len() + gone, word.len() + marks);
         }
     }
