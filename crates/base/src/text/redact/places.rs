@@ -364,7 +364,7 @@ impl<'a> Scan<'a> {
         let text = bare.text();
         let parts = match value.ends_here && text.len() <= LONGEST_VALUE {
             false if text.is_empty() => return false,
-            false => vec![0..text.len()],
+            false => std::iter::once(0..text.len()).collect(),
             true if is_flag(text) || only_refers(name, text) => return false,
             // What a command writes, in fish and PowerShell.
             true if whole.text().starts_with('(') && only_refers(name, &format!("${text}")) => {

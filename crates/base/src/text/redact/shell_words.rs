@@ -67,7 +67,7 @@ impl Shell {
             self.stays_open = self.stays_open && self.open.is_some() || is_runner(word);
             self.stays_open |= language == Language::PowerShell;
             self.open = Some(language);
-        } else if !is_option && !(self.stays_open && !word.ends_with(".ps1")) {
+        } else if !is_option && (!self.stays_open || word.ends_with(".ps1")) {
             self.open = None;
         }
         None
