@@ -12,6 +12,7 @@ mod origin;
 mod remote;
 mod shared;
 mod slips;
+mod told_values;
 mod trial;
 mod unwell;
 mod way;

@@ -669,10 +669,88 @@ fn of_a_line_for_a_shell_only_the_secrets_are_left_out() {
     assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
     let plan = project.read("p.yaml");
     assert!(
-        plan.contains("API_TOKEN=${secret:API_TOKEN} python3 server.py"),
+        plan.contains(r#"API_TOKEN="$API_TOKEN" python3 server.py"#)
+            || plan.contains(r#"API_TOKEN=\"$API_TOKEN\" python3 server.py"#),
         "{plan}"
     );
+    assert!(plan.contains("API_TOKEN: ${secret:API_TOKEN}"), "{plan}");
     assert!(!plan.contains("hunter2") && !plan.contains("p$w"), "{plan}");
+}
+
+#[test]
+fn a_secret_in_the_quotes_of_a_shell_comes_to_it_whole() {
+    let tool = json!({"name": "look", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": true}});
+    for line in [
+        r"A_TOKEN=hunter2\ value99 python3 server.py",
+        "A_TOKEN='hunter2 value99' python3 server.py",
+        r#"A_TOKEN="hunter2 value99" python3 server.py"#,
+        "python3 server.py --token 'hunter2 value99'",
+    ] {
+        let project = scripted(&json!({ "tools": [tool] }));
+        let init = [
+            "init", "-o", "p.yaml", "--name", "demo", "--", "sh", "-c", line,
+        ];
+        let ended = project.jelly(&init).output();
+        assert_eq!(
+            ended.code,
+            Some(0),
+            "{line}: {}{}",
+            ended.stdout,
+            ended.stderr
+        );
+        let plan = project.read("p.yaml");
+        assert!(
+            !plan.contains("hunter2") && !plan.contains("value99"),
+            "{line}: {plan}"
+        );
+        let run = project.jelly(&["run", "p.yaml"]);
+        let (a, b) = ("hunter2 value99", "hunter2 value99");
+        let ended = run.env("A_TOKEN", a).env("TOKEN", b).output();
+        assert_eq!(
+            ended.code,
+            Some(0),
+            "{line}: {}{}",
+            ended.stdout,
+            ended.stderr
+        );
+        assert!(!format!("{}{}", ended.stdout, ended.stderr).contains("value99"));
+    }
+}
+
+#[test]
+fn a_word_that_names_a_secret_among_arguments_is_none() {
+    let tool = json!({"name": "look", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": true}});
+    let project = scripted(&json!({ "tools": [tool] }));
+    let args = [
+        "init",
+        "-o",
+        "p.yaml",
+        "--",
+        "python3",
+        "server.py",
+        "token",
+        "S3cr3tV4lue9x",
+    ];
+    let ended = project.jelly(&args).output();
+    assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
+    let plan = project.read("p.yaml");
+    assert!(
+        plan.contains("token") && !plan.contains("S3cr3tV4lue9x"),
+        "{plan}"
+    );
+    let password = [
+        "init",
+        "-o",
+        "r.yaml",
+        "--env",
+        "DB_PASSWORD=x${y}z9k",
+        "--",
+        "python3",
+        "server.py",
+    ];
+    let ended = project.jelly(&password).output();
+    assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
+    assert!(!project.read("r.yaml").contains("z9k"));
 }
 
 #[test]

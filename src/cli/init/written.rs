@@ -6,8 +6,8 @@ use super::origin::{
     Origin, Words, canonical, free_name, name_in, typed, typed_blanks, written_time,
 };
 use super::shared::Shared;
+use super::told_values::{in_shell, is_open, open_quote, unquoted};
 use jelly_base::model::for_each_json_text;
-use jelly_base::text::is_placeholder;
 use jelly_base::text::redact::{
     AN_ARGUMENT, Found, Redactor, URL_PASSWORD, is_password, is_telling, looks_secret,
     may_be_secret, secrets_in_args, secrets_in_text, secrets_in_variable, shell_lines,
@@ -15,7 +15,7 @@ use jelly_base::text::redact::{
 use jelly_plan::{Part, Template};
 use jelly_setup::doctor::{Piece, Reached, Spot, Surroundings, pieces, secrets_of, variable_of};
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 
@@ -66,6 +66,7 @@ impl Origin {
             secrets: BTreeMap::new(),
             passwords: BTreeMap::new(),
             env: self.env.clone(),
+            for_shell: BTreeSet::new(),
         };
         let entry = writer.entry(shared.args.timeout, shared.args.login);
         let env = writer.env;
@@ -102,6 +103,8 @@ struct Writer<'a> {
     passwords: BTreeMap<String, String>,
     /// The environment, with the secrets.
     env: BTreeMap<String, String>,
+    /// Variables that lines of a shell name.
+    for_shell: BTreeSet<String>,
 }
 
 impl Writer<'_> {
@@ -166,7 +169,8 @@ impl Writer<'_> {
                         self.whole_secret(&before, own, &arg.text);
                     }
                     written.push(self.text(arg, secret));
-                    before = if own.starts_with('-') {
+                    let asks = own == arg.text && before.is_empty() && looks_secret(own);
+                    before = if own.starts_with('-') || asks {
                         own.to_owned()
                     } else {
                         String::new()
@@ -198,6 +202,10 @@ impl Writer<'_> {
                         None => self.text(spot, looks_secret(name)),
                     };
                     pairs.insert(name.clone(), value);
+                }
+                for name in std::mem::take(&mut self.for_shell) {
+                    let reference = Part::Secret(name.clone()).reference();
+                    pairs.entry(name).or_insert(Value::from(reference));
                 }
                 if !pairs.is_empty() {
                     map.insert("env".to_owned(), Value::Object(pairs));
@@ -232,11 +240,12 @@ impl Writer<'_> {
         let (name, value) = match text.split_once(['=', ':']) {
             Some((_, value)) if looks_secret(own) => (own, value.trim()),
             Some(_) | None if own == text && text.starts_with('-') => return,
+            // A word such as `token`, behind nothing that asks for a secret, is no secret itself.
+            Some(_) | None if !looks_secret(before) => return,
             Some(_) | None => (before, text),
         };
         // As in `-v /a/token:/b`, which has no names.
-        let is_mount = name == own && text.strip_prefix(own).is_some_and(|v| v.starts_with(':'))
-            || name.contains(['/', '\\']);
+        let is_mount = name.contains(['/', '\\']);
         let is_plain = is_open(name, value)
             || (is_mount || !is_password(name))
                 && value.contains(['/', '$', '\\'])
@@ -291,7 +300,8 @@ impl Writer<'_> {
     }
 
     /// A line of a shell: of what is secret in it only the value is left out, and the program
-    /// that it is set for stays.
+    /// that it is set for stays. The shell gets the value by a variable: written into the line,
+    /// its blanks and quotes would be read as the shell's.
     fn line<'f>(&mut self, spot: &Spot, found: impl Iterator<Item = &'f Found<'f>>) -> Value {
         let mut parts = Vec::new();
         let mut at = 0;
@@ -303,7 +313,13 @@ impl Writer<'_> {
             if !before.is_empty() {
                 parts.extend(self.read(before, false));
             }
-            parts.push(Part::Secret(self.in_place(one.name, one.value)));
+            let quote = open_quote(&spot.text[..range.start]);
+            let variable = self.in_place(one.name, one.value);
+            let value = unquoted(one.value, quote);
+            self.env.insert(variable.clone(), value);
+            let next = spot.text[range.end..].chars().next();
+            parts.push(Part::Text(in_shell(&variable, quote, next)));
+            self.for_shell.insert(variable);
             at = range.end;
         }
         let rest = spot.text.get(at..).unwrap_or_default();
@@ -519,45 +535,6 @@ impl Writer<'_> {
     }
 }
 
-/// Whether a value turns something on or off, or counts something, and is no secret, though its
-/// name says so: a password may be any word or of a few digits, any other secret has more.
-fn is_setting(name: &str, value: &str) -> bool {
-    const DIGITS: usize = 6;
-    let is_number = value.bytes().all(|b| b.is_ascii_digit() || b == b'.');
-    !is_password(name)
-        && (matches!(value, "true" | "false" | "none" | "null")
-            || is_number && value.len() < DIGITS)
-}
-
-/// Whether a value is none to hide, though its name says so: it refers to another one, is to
-/// be filled in, or says where something is. A password may be of any signs.
-fn is_open(name: &str, value: &str) -> bool {
-    is_setting(name, value)
-        || value.contains("${")
-        || is_placeholder(value)
-        || !is_password(name) && (is_variable(value) || is_place(name, value))
-}
-
-/// `$NAME`.
-fn is_variable(value: &str) -> bool {
-    let name = value.strip_prefix('$').unwrap_or_default();
-    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
-}
-
-/// A path, or an address without a secret in it.
-fn is_place(name: &str, value: &str) -> bool {
-    let mut letters = value.chars();
-    let is_drive = letters.next().is_some_and(|c| c.is_ascii_alphabetic())
-        && letters.next() == Some(':')
-        && matches!(letters.next(), Some('/' | '\\'));
-    let begins = ["/", "./", "../", "~/"]
-        .iter()
-        .any(|begin| value.starts_with(begin));
-    (is_drive || begins) && !may_be_secret(name, value)
-        || value.contains("://") && secrets_in_text(value).is_empty()
-}
-
 /// The passwords of the URLs of a text.
 fn passwords_in(text: &str) -> impl Iterator<Item = &str> {
     let found = secrets_in_text(text).into_iter();
@@ -568,39 +545,4 @@ fn passwords_in(text: &str) -> impl Iterator<Item = &str> {
 
 fn env_pairs(file: &Path) -> Vec<(String, String)> {
     super::super::doctor::examine::read_env_file(file).unwrap_or_default()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_open;
-
-    #[test]
-    fn a_value_is_open_only_where_it_can_be_no_secret() {
-        for (name, value) in [
-            ("PASSWORD", "$ecret"),
-            ("DB_PASS", "p$w"),
-            ("PASSWORD", "/hunter2"),
-            ("PASSWORD", "1234"),
-            ("X_TOKEN", "a/b"),
-            ("X_TOKEN", "a\\b"),
-            ("X_TOKEN", "p$w"),
-            ("X_TOKEN", "/9jXk3l2abcQWEd9x0Zq"),
-            ("X_TOKEN", "https://me:pw@h/x"),
-        ] {
-            assert!(!is_open(name, value), "{name}={value}");
-        }
-        for (name, value) in [
-            ("PASSWORD", "${env:X}"),
-            ("PASSWORD", "<your password>"),
-            ("X_TOKEN", "$OTHER_TOKEN"),
-            ("X_TOKEN", "/run/secrets/x"),
-            ("X_TOKEN", "./x"),
-            ("X_TOKEN", "~/x"),
-            ("X_TOKEN", "C:\\x"),
-            ("X_TOKEN", "https://h/x"),
-            ("X_TOKEN", "true"),
-        ] {
-            assert!(is_open(name, value), "{name}={value}");
-        }
-    }
 }

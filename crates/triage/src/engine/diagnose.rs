@@ -235,6 +235,9 @@ impl Engine {
                 }
             }
         };
+        if self.says_outside(&facts, &diagnosis) {
+            (diagnosis.side, diagnosis.ambiguous) = (Side::Test, true);
+        }
         if let Some(mark) = mark {
             mark.restore(&mut diagnosis);
         }

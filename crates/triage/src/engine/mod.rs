@@ -51,6 +51,7 @@ mod proxies;
 mod reading;
 mod rule;
 mod rule_index;
+mod said_outside;
 mod secrets;
 mod spec;
 mod specimen;

@@ -27,7 +27,7 @@ const OF_REQUEST: [&str; 12] = [
     "url",
 ];
 /// Root causes that explain an exception of the code from outside.
-const EXPLAIN: [&str; 14] = [
+pub(super) const EXPLAIN: [&str; 14] = [
     "config_missing",
     "connection_refused",
     "connection_reset",
@@ -66,6 +66,7 @@ impl Engine {
                 && (failure.tool_result.is_some() || failure.rpc_error.is_some());
         if facts.source != FailureSource::Live
             || facts.starting
+            || failure.phase == Some(Phase::List)
             || !is_answer
             || rule.root_cause != "internal_error"
             || self.is_asked_first(&rule.id)

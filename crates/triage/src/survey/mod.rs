@@ -18,6 +18,7 @@ mod changes;
 mod clients;
 mod cluster;
 mod collect;
+mod compared_signs;
 mod contexts;
 mod elements;
 mod error_codes;

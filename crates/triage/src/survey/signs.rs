@@ -2,15 +2,14 @@
 //! the code of an error, what lies over the page. Who shows the same fails of the same.
 
 use super::changes::changes;
+use super::compared_signs::{called_signs, compared_signs};
 use super::error_codes::{cloud_code, codes, fatal_code, variant};
 use super::lacks::{Subject, SubjectKind};
 use super::members::missing_member;
 use super::names::{is_frame, own_lines};
 use super::renamed::renamed;
 use super::replaced::replaced;
-use super::shifted::{
-    BY_CHANCE, apart, each_apart, edit, is_negated, is_rare, odd_value, shift, swapped,
-};
+use super::shifted::{BY_CHANCE, is_rare, shift, swapped};
 use super::tested::{raised_in, tested};
 use super::wanted::{COMPARES, without_wanted};
 use crate::engine::failing_line;
@@ -31,7 +30,7 @@ const HEADS: [&str; 5] = ["- Snapshot", "- Expected", "+ Received", "---", "+++"
 
 /// The suite of a failure, where its report has any: Node's reporter calls each `test`, and
 /// mocha's has the title of a test in the place of its class.
-fn suite_of(failure: &Failure) -> Option<&str> {
+pub(super) fn suite_of(failure: &Failure) -> Option<&str> {
     let class = failure.classname.as_deref()?.trim();
     let is_title = failure
         .name
@@ -71,29 +70,10 @@ pub(super) fn signs(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Sub
         found.extend(shift.map(|shift| Subject::new(SubjectKind::WrongValue, &shift)));
         found.extend(golden(text).map(|lines| Subject::new(SubjectKind::WrongValue, &lines)));
         found.extend(tested(failure, said.into_iter().flatten(), text));
-        let suite = suite_of(failure).unwrap_or_default();
-        let odd = said.into_iter().flatten().chain([text]).find_map(odd_value);
-        found.extend(odd.map(|odd| Subject::new(SubjectKind::Tested, &format!("{suite} {odd}"))));
-        let apart = said.into_iter().flatten().chain([text]).find_map(apart);
-        found.extend(apart.map(|apart| of_suite(suite, &apart)));
-        let all = said.into_iter().flatten().chain([text]);
-        if all.clone().any(is_negated) {
-            found.insert(of_suite(suite, "signs are turned"));
-        }
-        let each = all.clone().find_map(each_apart);
-        found.extend(each.map(|each| of_suite(suite, &each)));
-        // Of a source the lines of a test would be compared.
-        let edit = said.into_iter().flatten().find_map(edit);
-        found.extend(edit.map(|edit| Subject::new(SubjectKind::WrongValue, &edit)));
+        found.extend(compared_signs(failure, &said, text));
     }
     if triaged.diagnosis.root_cause == "mock_expectation" {
-        let calls = said.into_iter().flatten().chain([text]).find_map(calls);
-        let block = block_of(failure);
-        found.extend(
-            calls.zip(block).map(|(calls, block)| {
-                Subject::new(SubjectKind::Tested, &format!("{block} {calls}"))
-            }),
-        );
+        found.extend(called_signs(failure, &said, text));
     }
     if is_wrong_value(&triaged.diagnosis.root_cause)
         || triaged.diagnosis.root_cause == "expected_error"
@@ -200,50 +180,6 @@ pub(super) fn signs(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Sub
         found.extend(code.map(|code| Subject::new(SubjectKind::ErrorCode, code)));
     }
     found.into_iter().take(OF_ONE).collect()
-}
-
-/// A sign that tells in one suite only, and one of chance only where three share it.
-fn of_suite(suite: &str, sign: &str) -> Subject {
-    let name = match sign.strip_prefix(BY_CHANCE) {
-        Some(sign) => format!("{BY_CHANCE}{suite} {sign}"),
-        None => format!("{suite} {sign}"),
-    };
-    Subject::new(SubjectKind::Tested, &name)
-}
-
-/// The block of tests that a failure is in, by the titles around its own.
-fn block_of(failure: &Failure) -> Option<String> {
-    let name = failure.name.as_deref()?;
-    let (block, _) = [" > ", " › "]
-        .iter()
-        .find_map(|mark| name.rsplit_once(mark))?;
-    Some(format!("{} {block}", suite_of(failure)?))
-}
-
-/// Whether a function was called too often or too seldom, as Vitest and Jest tell it.
-fn calls(said: &str) -> Option<&'static str> {
-    static CALLS: LazyPattern = LazyPattern::new(
-        r"(?x)\bto\ be\ called\ (?P<w1>\d+)\ times?,\ but\ got\ (?P<c1>\d+)\ times?
-              | \bExpected\ number\ of\ calls:\ (?P<w2>\d+)\s+Received\ number\ of\ calls:\ (?P<c2>\d+)
-              | \bto\ not\ be\ called\ at\ all,\ but\ actually\ been\ called\ (?P<c3>\d+)\ times?",
-    );
-    if !said.contains("call") {
-        return None;
-    }
-    let found = CALLS.captures(said)?;
-    let number = |names: &[&str]| {
-        let told = names.iter().find_map(|name| found.name(name))?;
-        told.as_str().parse::<u64>().ok()
-    };
-    let (wanted, came) = (
-        number(&["w1", "w2"]).unwrap_or(0),
-        number(&["c1", "c2", "c3"])?,
-    );
-    Some(if came > wanted {
-        "called too often"
-    } else {
-        "called too seldom"
-    })
 }
 
 /// What an exception says that is about a place in a list, and no number of another kind.

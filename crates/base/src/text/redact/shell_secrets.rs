@@ -263,7 +263,7 @@ impl<'a> ShellLine<'a> {
         if self.here_document.is_some_and(|at| at < place.from) {
             return Some(limit);
         }
-        let inner = Inner {
+        let inner = NestedLine {
             text: &self.text[place.from..limit],
             quote,
             is_closed: closed.is_some(),
@@ -297,7 +297,7 @@ impl<'a> ShellLine<'a> {
 }
 
 /// From a value within quotes to the end of them.
-struct Inner<'t> {
+struct NestedLine<'t> {
     text: &'t str,
     /// That ends the quotes.
     quote: char,
@@ -307,7 +307,7 @@ struct Inner<'t> {
     is_parameter: bool,
 }
 
-impl Inner<'_> {
+impl NestedLine<'_> {
     /// How long the value is, if that is clear without reading what another shell reads.
     fn end(&self, name: &str) -> Option<usize> {
         let escapes = self.text.len() - self.text.trim_start_matches('\\').len();

@@ -66,7 +66,7 @@ impl Doctor<'_> {
                 return Some(pipx_again(&tool));
             }
             let is_python = interpreter.file_name()?.to_str()?.starts_with("python");
-            // Nothing else may be cleared: `/usr/bin/python3.9` lies in no
+            // Nothing else may be moved away: `/usr/bin/python3.9` lies in no
             // environment, another's is none of the entry's business, and people
             // make environments in folders that hold their work.
             let is_own = self.is_own_environment(root)
@@ -74,7 +74,8 @@ impl Doctor<'_> {
             let folder = word(&root.display().to_string());
             let package = blank(&format!("package of {}", file.file_name()?.to_string_lossy()));
             (is_python && is_own).then(|| {
-                format!("python3 -m venv --clear {folder} && {folder}/bin/python -m pip install {package}")
+                let aside = self.moved_aside(root);
+                format!("{aside} && python3 -m venv {folder} && {folder}/bin/python -m pip install {package}")
             })
         });
         let shown = interpreter.map_or_else(
@@ -126,6 +127,18 @@ impl Doctor<'_> {
                 .all(|name| SHARED.has(name))
             && !self.is_used_inside(root)
             && self.has_installed_programs_only(root)
+    }
+
+    /// The command that gives a folder a name that is free: what somebody may have put into it
+    /// is not lost.
+    fn moved_aside(&self, folder: &Path) -> String {
+        const TRIED: usize = 100;
+        let name = folder.display().to_string();
+        let is_free = |name: &String| !self.context.sight.is_there(Path::new(name));
+        let others = (2..TRIED).map(|number| format!("{name}.old{number}"));
+        let mut free = std::iter::once(format!("{name}.old")).chain(others);
+        let other = free.find(is_free).unwrap_or_else(|| format!("{name}.old"));
+        format!("mv {} {}", word(&name), word(&other))
     }
 
     /// Whether nothing is in the folder `bin` of an environment but what made it, or a package,
@@ -236,8 +249,11 @@ impl Doctor<'_> {
                     self.started.command(&python.display().to_string()),
                 ),
                 (Some(folder), None) if self.is_own_environment(folder) => remedy
-                    .say("The virtual environment of the project has lost its Python, as when that was replaced; make it again, and install into it what the server needs:")
-                    .run(made.replacen("-m venv ", "-m venv --clear ", 1)),
+                    .say("The virtual environment of the project has lost its Python, as when that was replaced; move it aside, make it again, and install into it what the server needs:")
+                    .run(match made.contains("-m venv ") {
+                        true => format!("{} && {made}", self.moved_aside(folder)),
+                        false => made,
+                    }),
                 (Some(_), None) => remedy.say(
                     "The virtual environment of the project has lost its Python, as when that was replaced; move what else lies in its folder away, and make it again.",
                 ),

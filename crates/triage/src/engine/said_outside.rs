@@ -1,0 +1,203 @@
+//! An assertion whose own words tell of something outside of the code: the message that its
+//! author gave it is an error of the machine, an error object came in place of a value, or the
+//! program that it ran says why it failed. None of it proves anything, and so nobody is blamed.
+
+use super::aggregate::{alone, is_of_surroundings};
+use super::diagnose::Engine;
+use super::facts::{Facts, FailureSource};
+use super::fingerprint::Algorithm;
+use super::outside::EXPLAIN;
+use super::rule::Audience;
+use super::tables::{any_of, built, table};
+use jelly_base::model::{Diagnosis, ErrorCategory, Failure, Side};
+use regex::Regex;
+use serde::Deserialize;
+use std::sync::LazyLock;
+
+/// Bytes that are read of a failure, and of a part of it.
+const READ: usize = 16 << 10;
+const PART: usize = 600;
+/// Parts that are read.
+const PARTS: usize = 6;
+
+/// `tables/said_outside.yaml`, which says what each list is.
+#[derive(Deserialize)]
+struct OutsideWords {
+    told: Vec<String>,
+    outside: Vec<String>,
+    own: Vec<String>,
+    compared: Vec<String>,
+}
+
+struct OutsideSigns {
+    told: Vec<Regex>,
+    outside: Regex,
+    own: Regex,
+    compared: Regex,
+}
+
+static SIGNS: LazyLock<OutsideSigns> = LazyLock::new(|| {
+    let words: OutsideWords = table(built!("said_outside"));
+    OutsideSigns {
+        told: (words.told.iter())
+            .map(|form| any_of("m", std::slice::from_ref(form)))
+            .collect(),
+        outside: any_of("mi", &words.outside),
+        own: any_of("", &words.own),
+        compared: any_of("m", &words.compared),
+    }
+});
+
+impl Engine {
+    /// Whether an assertion that is held against the code shows what is wrong outside of it.
+    pub(super) fn says_outside(&self, facts: &Facts<'_>, diagnosis: &Diagnosis) -> bool {
+        let failure = facts.failure;
+        if facts.source != FailureSource::Report
+            || diagnosis.side != Side::Code
+            || diagnosis.error_category != Some(ErrorCategory::Assertion)
+            // What may come in place of an expected error is asked elsewhere.
+            || diagnosis.root_cause == "expected_error"
+            || self.is_asked_first(&diagnosis.rule)
+        {
+            return false;
+        }
+        let texts = [failure.message.as_deref(), failure.text.as_deref()];
+        let mut texts = texts.into_iter().flatten();
+        if texts.any(|text| SIGNS.compared.is_match(head(text))) {
+            return true;
+        }
+        parts(failure).iter().any(|part| {
+            SIGNS.outside.is_match(part)
+                || !SIGNS.own.is_match(part) && {
+                    let part = alone(failure, part);
+                    let of = self
+                        .diagnose_facts(&Facts::new(&part), Audience::Plan, Algorithm::Second)
+                        .0;
+                    let explains = of.side == Side::Test && EXPLAIN.contains(&&*of.root_cause);
+                    is_of_surroundings(&of) || explains
+                }
+        })
+    }
+}
+
+fn head(text: &str) -> &str {
+    &text[..text.floor_char_boundary(READ.min(text.len()))]
+}
+
+/// What of a failure is said of why, and not compared.
+fn parts(failure: &Failure) -> Vec<&str> {
+    let signs = &*SIGNS;
+    let texts = [failure.message.as_deref(), failure.text.as_deref()];
+    let mut found: Vec<&str> = Vec::new();
+    for text in texts.into_iter().flatten() {
+        let text = head(text);
+        for form in &signs.told {
+            let said = form.captures_iter(text).take(PARTS);
+            let said = said.filter_map(|said| Some(said.get(1)?.as_str().trim()));
+            for said in said {
+                let said = &said[..said.floor_char_boundary(PART.min(said.len()))];
+                let is_new = !found.contains(&said);
+                if is_new && !said.is_empty() && found.len() < PARTS {
+                    found.push(said);
+                }
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::engine::Engine;
+    use jelly_base::model::{Failure, Side};
+
+    fn side(message: &str, text: &str) -> (Side, bool) {
+        let failure = Failure {
+            element: Some("failure".into()),
+            message: (!message.is_empty()).then(|| message.to_owned()),
+            text: (!text.is_empty()).then(|| text.to_owned()),
+            ..Failure::default()
+        };
+        let said = Engine::builtin().diagnose(&failure);
+        (said.side, said.ambiguous)
+    }
+
+    #[test]
+    fn an_assertion_that_tells_of_the_machine_blames_nobody() {
+        for (message, text) in [
+            (
+                "AssertionError: dd: error writing '/dev/full': No space left on device\nassert 1 == 0",
+                "",
+            ),
+            (
+                "assert 6 == 0\n +  where 6 = CompletedProcess(args=['sh'], returncode=6, stdout='', stderr='curl: (6) Could not resolve host: no-such-host.invalid\\n').returncode",
+                "",
+            ),
+            (
+                "",
+                "Error: expect(received).toBeNull()\n\nReceived: [TypeError: fetch failed]",
+            ),
+            (
+                "",
+                "java.lang.AssertionError: \nExpecting code not to raise a throwable but caught\n  <\"java.net.ConnectException: Connection refused\n\tat java.net.Socket.connect\">",
+            ),
+            (
+                "sh: 1: jqq: not found ==> expected: <0> but was: <127>",
+                "org.opentest4j.AssertionFailedError: sh: 1: jqq: not found ==> expected: <0> but was: <127>\n\tat x.EnvTest.tool(EnvTest.java:9)",
+            ),
+            ("AssertionError: OSError(24, 'Too many open files')", ""),
+            (
+                "",
+                "\n\tError Trace:\t/src/a_test.go:20\n\tError:      \tShould be true\n\tTest:       \tTestX\n\tMessages:   \tSTRIPE_KEY must be set\n",
+            ),
+            ("AssertionError: requires openssl >= 3.0.2, found 1.1.1", ""),
+            ("AssertionError: ffmpeg2 is not installed\nassert None", ""),
+            ("assert -9 == 0", ""),
+            (
+                "",
+                "Error: expect(received).toBe(expected)\n\nExpected: 0\nReceived: 127",
+            ),
+            ("", "    a_test.go:18: took 20.176507ms, want < 10ms"),
+            (
+                "",
+                "    a_test.go:21: expected 3 ready replicas, got 0: FailedScheduling: 0/3 nodes are available",
+            ),
+        ] {
+            assert_eq!(side(message, text), (Side::Test, true), "{message} {text}");
+        }
+    }
+
+    #[test]
+    fn a_value_that_is_compared_tells_nothing() {
+        for (message, text) in [
+            ("AssertionError: assert 'Connection refused' == 'saved'", ""),
+            (
+                "",
+                "Error: expect(received).toBe(expected)\n\nExpected: \"saved\"\nReceived: \"No space left on device\"",
+            ),
+            (
+                "expected: <7> but was: <8>",
+                "org.opentest4j.AssertionFailedError: expected: <7> but was: <8>",
+            ),
+            (
+                "AssertionError: total of the cart is wrong\nassert 7 == 8",
+                "",
+            ),
+            ("AssertionError: expected 'disk full' to equal 'ok'", ""),
+            (
+                "AssertionError: connection refused counter must stay zero\nassert 4 == 0",
+                "",
+            ),
+            (
+                "",
+                "java.lang.AssertionError: Connection reset must not appear in the audit log\n\tat x.A.b(A.java:1)",
+            ),
+            (
+                "",
+                "Error: expect(received).resolves.toBe()\n\nReceived promise rejected instead of resolved\nRejected to value: [Error: quota exceeded]",
+            ),
+        ] {
+            assert_eq!(side(message, text).0, Side::Code, "{message} {text}");
+        }
+    }
+}

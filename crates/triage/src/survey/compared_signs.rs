@@ -1,0 +1,89 @@
+//! Signs of a comparison that tell how what came differs from what was wanted, and whether
+//! a function was called too often.
+
+use super::lacks::{Subject, SubjectKind};
+use super::shifted::{BY_CHANCE, apart, each_apart, edit, is_negated, odd_value};
+use super::signs::suite_of;
+use jelly_base::model::Failure;
+use jelly_base::text::LazyPattern;
+
+/// How a value differs, in one suite or as an edit that hardly comes twice by chance. `said`
+/// are the message and the evidence.
+pub(super) fn compared_signs(failure: &Failure, said: &[Option<&str>], text: &str) -> Vec<Subject> {
+    let suite = suite_of(failure).unwrap_or_default();
+    let all = || said.iter().copied().flatten().chain([text]);
+    let mut found = Vec::new();
+    found.extend(all().find_map(odd_value).map(|odd| of_suite(suite, odd)));
+    found.extend(all().find_map(apart).map(|apart| of_suite(suite, &apart)));
+    if all().any(is_negated) {
+        found.push(of_suite(suite, "signs are turned"));
+    }
+    found.extend(
+        all()
+            .find_map(each_apart)
+            .map(|each| of_suite(suite, &each)),
+    );
+    // Of a source the lines of a test would be compared.
+    let edit = said.iter().copied().flatten().find_map(edit);
+    found.extend(edit.map(|edit| Subject::new(SubjectKind::WrongValue, &edit)));
+    found
+}
+
+/// Whether a mock was called too often or too seldom, in one block of tests.
+pub(super) fn called_signs(
+    failure: &Failure,
+    said: &[Option<&str>],
+    text: &str,
+) -> Option<Subject> {
+    let mut all = said.iter().copied().flatten().chain([text]);
+    let calls = all.find_map(calls)?;
+    let block = block_of(failure)?;
+    Some(Subject::new(
+        SubjectKind::Tested,
+        &format!("{block} {calls}"),
+    ))
+}
+
+/// A sign that tells in one suite only, and one of chance only where three share it.
+fn of_suite(suite: &str, sign: &str) -> Subject {
+    let name = match sign.strip_prefix(BY_CHANCE) {
+        Some(sign) => format!("{BY_CHANCE}{suite} {sign}"),
+        None => format!("{suite} {sign}"),
+    };
+    Subject::new(SubjectKind::Tested, &name)
+}
+
+/// The block of tests that a failure is in, by the titles around its own.
+fn block_of(failure: &Failure) -> Option<String> {
+    let name = failure.name.as_deref()?;
+    let (block, _) = [" > ", " › "]
+        .iter()
+        .find_map(|mark| name.rsplit_once(mark))?;
+    Some(format!("{} {block}", suite_of(failure)?))
+}
+
+/// Whether a function was called too often or too seldom, as Vitest and Jest tell it.
+fn calls(said: &str) -> Option<&'static str> {
+    static CALLS: LazyPattern = LazyPattern::new(
+        r"(?x)\bto\ be\ called\ (?P<w1>\d+)\ times?,\ but\ got\ (?P<c1>\d+)\ times?
+              | \bExpected\ number\ of\ calls:\ (?P<w2>\d+)\s+Received\ number\ of\ calls:\ (?P<c2>\d+)
+              | \bto\ not\ be\ called\ at\ all,\ but\ actually\ been\ called\ (?P<c3>\d+)\ times?",
+    );
+    if !said.contains("call") {
+        return None;
+    }
+    let found = CALLS.captures(said)?;
+    let number = |names: &[&str]| {
+        let told = names.iter().find_map(|name| found.name(name))?;
+        told.as_str().parse::<u64>().ok()
+    };
+    let (wanted, came) = (
+        number(&["w1", "w2"]).unwrap_or(0),
+        number(&["c1", "c2", "c3"])?,
+    );
+    Some(if came > wanted {
+        "called too often"
+    } else {
+        "called too seldom"
+    })
+}
