@@ -196,6 +196,38 @@ serve(call)
 }
 
 #[test]
+fn an_answer_that_breaks_what_was_asked_for_is_the_plan_s() {
+    let server = python(
+        "
+def call(message):
+    send({'jsonrpc': '2.0', 'id': 'q', 'method': 'elicitation/create', 'params': {'message': 'who?', 'requestedSchema': {'type': 'object', 'properties': {'name': {'type': 'string'}}, 'required': ['name']}}})
+    while (reply := read()).get('id') != 'q': pass
+    answer(message, text('hi') if 'name' in reply['result'].get('content', {}) else text('TypeError: name is undefined', True))
+serve(call)
+",
+    );
+    for (content, excused) in [("{ nam: bob }", true), ("{ name: bob }", false)] {
+        let plan = format!(
+            "version: 1\nservers:\n  s: {server}\nsteps:\n  - id: work\n    tool: work\n    answers: [{{ method: elicitation/create, result: {{ action: accept, content: {content} }} }}]\n"
+        );
+        let run = Project::with(&plan).run(&[]);
+        if !excused {
+            assert_eq!(run.last().state("work"), "passed", "{}", run.help());
+            continue;
+        }
+        run.ends(3, "needs_user_help");
+        let failure = run.last().failure("work");
+        assert_eq!(failure["diagnosis"]["excused"], "unanswered", "{failure}");
+        let message = failure["message"].as_str().unwrap();
+        assert!(
+            message.contains("broke the schema that the server asked for"),
+            "{message}"
+        );
+        assert!(run.help().contains("say by `answers`"), "{}", run.help());
+    }
+}
+
+#[test]
 fn a_secret_in_an_answer_or_a_question_is_shown_nowhere() {
     let project = Project::with(&plan(
         "

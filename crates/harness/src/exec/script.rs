@@ -3,8 +3,9 @@
 //! Main type: [`Script`]. The connection asks it from a task of its own; it
 //! knows of plans, the connection does not.
 
+use super::misfit::{Misfit, misfit};
 use jelly_base::model::RpcError;
-use jelly_plan::{Answer, Give, Scope, Unresolved, resolve_json};
+use jelly_plan::{Answer, BoundedSchema, Give, Scope, Unresolved, resolve_json};
 use jelly_wire::{Ask, Given, Responder, accept_defaults};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -124,6 +125,8 @@ struct State {
     more: bool,
     /// Refused since they were last looked at, between steps too.
     refused: BTreeSet<String>,
+    /// The method, and where an answer of the plan first broke the schema that was asked for.
+    misanswered: Option<(String, Misfit)>,
 }
 
 impl Script {
@@ -160,6 +163,11 @@ impl Script {
         }
     }
 
+    /// What was answered with what the server did not ask for, since this was last called.
+    pub fn take_misanswered(&self) -> Option<(String, Misfit)> {
+        self.state().misanswered.take()
+    }
+
     /// The methods that were refused since this was last called.
     pub fn take_refused(&self) -> BTreeSet<String> {
         std::mem::take(&mut self.state().refused)
@@ -194,6 +202,12 @@ impl Responder for Script {
                 None => (AnsweredBy::Nobody, None),
             },
         };
+        if let Some(Ok(result)) = &given
+            && state.misanswered.is_none()
+        {
+            let broken = broken_form(ask, result);
+            state.misanswered = broken.map(|broken| (ask.method.to_owned(), broken));
+        }
         if by == AnsweredBy::Nobody && state.refused.len() < REFUSED {
             state.refused.insert(ask.method.to_owned());
         }
@@ -213,6 +227,16 @@ impl Responder for Script {
         }
         given
     }
+}
+
+/// Where what an elicitation accepts breaks the schema that came with it (2025-06-18, client
+/// features, elicitation: the content must fit `requestedSchema`).
+fn broken_form(ask: &Ask<'_>, result: &Value) -> Option<Misfit> {
+    let accepts = result.get("action").and_then(Value::as_str) == Some("accept");
+    let schema = ask.params.get("requestedSchema").filter(|_| accepts)?;
+    let schema = BoundedSchema::compile(schema).ok()?;
+    let nothing = Value::Object(serde_json::Map::new());
+    misfit(&schema, result.get("content").unwrap_or(&nothing)).ok()?
 }
 
 #[cfg(test)]

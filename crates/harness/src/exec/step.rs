@@ -176,6 +176,24 @@ pub async fn run(
             step.id
         ));
     }
+    if let Some((method, broken)) = script.take_misanswered() {
+        let method = shared.cleaner.quote(&method);
+        let why = broken.describe(&shared.cleaner);
+        for failure in &mut end.failures {
+            failure.refused_question = true;
+            if let Some(message) = &mut failure.message {
+                message.push_str(&format!(
+                    "; meanwhile the plan's answer to `{method}` broke the schema that the server \
+                     asked for{why}"
+                ));
+            }
+        }
+        notes.push(format!(
+            "the plan's answer to `{method}` breaks the schema that the server asked for{why} \
+             (step `{}`)",
+            step.id
+        ));
+    }
     let wants_silence = |expect: &NotificationExpect| expect.absent || !expect.count_only_grows();
     if session.is_mute_unasked() && step.expect.notifications.iter().any(wants_silence) {
         notes.push(format!(

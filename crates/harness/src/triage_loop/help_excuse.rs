@@ -24,8 +24,8 @@ pub(super) fn excused(word: &str, diagnosis: &Diagnosis, seen: u32, unconfirmabl
         "after_restart" => "its server was restarted before",
         "service_died" => "a service of the plan had died before, which the server may need",
         "unanswered" => {
-            "jelly refused what the server asked of it meanwhile, since neither the step nor its \
-             server has `answers` for that"
+            "meanwhile the server asked for something, and had no answer of the plan's to it, or \
+             one that does not fit what it asked for"
         }
         "unreached" => {
             "its server told meanwhile that a service failed it, on stderr or in its log, which may \

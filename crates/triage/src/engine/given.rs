@@ -40,7 +40,16 @@ pub(super) fn variable_named(failure: &Failure) -> bool {
     };
     let given = arguments(failure).map_or_else(String::new, Value::to_string);
     let mut names = failure.env_delta.keys();
-    names.any(|name| answer.contains(name.as_str()) && !given.contains(name.as_str()))
+    names.any(|name| names_whole(answer, name) && !given.contains(name.as_str()))
+}
+
+/// Whether a text has a name as a word of its own: `HOME` is none in `HOME_DELIVERY`.
+fn names_whole(text: &str, name: &str) -> bool {
+    let is_within = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+    text.match_indices(name).any(|(at, _)| {
+        !is_within(text[..at].chars().next_back())
+            && !is_within(text[at + name.len()..].chars().next())
+    })
 }
 
 /// Whether an argument of the call is a page of HTML, or a part of one.
@@ -48,6 +57,32 @@ pub(super) fn page_given(failure: &Failure) -> bool {
     let given = arguments(failure).map_or_else(String::new, Value::to_string);
     let given = given.to_ascii_lowercase();
     given.contains("<html") || given.contains("<!doctype")
+}
+
+/// Whether Python misses an argument of the tool's own function that the call leaves out.
+pub(super) fn argument_left_out(failure: &Failure) -> bool {
+    static MISSES: LazyPattern = LazyPattern::ascii(
+        r"\b(\w+)\(\) missing \d+ required (?:positional|keyword-only) arguments?: '(\w+)'",
+    );
+    let params = failure.request.as_ref().and_then(|it| it.params.as_ref());
+    let tool = params.and_then(|params| params.get("name")?.as_str());
+    let Some((answer, tool)) = answered(failure).zip(tool) else {
+        return false;
+    };
+    let given = arguments(failure).and_then(Value::as_object);
+    MISSES.captures(answer).is_some_and(|found| {
+        let is_left_out = given.is_none_or(|given| !given.contains_key(&found[2]));
+        found[1] == *tool && is_left_out
+    })
+}
+
+/// Whether an argument of the call names an operating system or an architecture.
+pub(super) fn platform_given(failure: &Failure) -> bool {
+    static PLATFORM: LazyPattern = LazyPattern::ascii(
+        r"(?i)\b(?:linux|darwin|macos|win32|windows|arm64|aarch64|x64|x86_64|amd64)\b",
+    );
+    let given = arguments(failure).map_or_else(String::new, Value::to_string);
+    PLATFORM.is_match(&given)
 }
 
 /// Whether the answer refuses what the server made of the result: the model that Python's SDK

@@ -145,6 +145,10 @@ pub(super) struct When {
     variable_named: Option<bool>,
     /// An argument of the call is a page of HTML, or a part of one.
     page_given: Option<bool>,
+    /// The tool's own function misses an argument that the call leaves out.
+    argument_left_out: Option<bool>,
+    /// An argument of the call names an operating system or an architecture.
+    platform_given: Option<bool>,
     /// The answer names a value that the server was started with, and none of the call's.
     setting_refused: Option<bool>,
     /// The answer refuses what the server made of the tool's own result.
@@ -291,6 +295,8 @@ impl When {
             && is(self.setting_refused, given::setting_refused)
             && is(self.variable_named, given::variable_named)
             && is(self.page_given, given::page_given)
+            && is(self.platform_given, given::platform_given)
+            && is(self.argument_left_out, given::argument_left_out)
             && is(self.sse_path, live::sse_path)
             && same(self.service, facts.failure.is_service)
             && same(self.listens, facts.listens)

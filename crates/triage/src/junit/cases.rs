@@ -71,6 +71,7 @@ impl Machine<'_> {
                     if value.eq_ignore_ascii_case("interrupted") {
                         case.cut_off = form::cut_off(&value);
                     }
+                    case.status_failed = form::failed_by_status(&value).or(case.status_failed);
                     case.not_run |= matches!(
                         value.to_ascii_lowercase().as_str(),
                         "notrun" | "skipped" | "disabled" | "ignored" | "pending" | "suppressed"
@@ -201,13 +202,18 @@ impl Machine<'_> {
         };
         case.of_suite = named == Node::CaseOfRun;
         let mut full = String::new();
+        let mut has_outcome = false;
         let forbidden = each(tag, |name, value| match form.attribute(name) {
             Some(Says::Name) => set(&mut case.name, &value, limits.name),
             Some(Says::FullName) => set(&mut full, &value, limits.name),
             Some(Says::Class) => set(&mut case.classname, &value, limits.name),
             Some(Says::Outcome) => {
+                has_outcome = true;
                 case.told = form::outcome(&value).or(case.told);
                 case.cut_off = form::cut_off(&value);
+                if case.told.is_none() && case.cut_off.is_none() {
+                    case.cut_off = Some(form::NO_OUTCOME);
+                }
             }
             Some(Says::Label) if case.told == Some(CaseOutcome::Failed) && value == "Error" => {
                 case.told = Some(CaseOutcome::Error);
@@ -218,6 +224,9 @@ impl Machine<'_> {
             Some(Says::Configuration) => case.configuration = value == "true",
             Some(Says::Label) | None => {}
         });
+        if form.dialect == "trx" && named == Node::Case && !has_outcome {
+            case.cut_off = Some(form::NO_OUTCOME);
+        }
         let (class, name) = form::split(&full);
         if case.name.is_empty() {
             // The class is said apart, or is part of the name.
@@ -325,7 +334,14 @@ impl Machine<'_> {
         let Some(case) = self.cases.get_mut(index) else {
             return;
         };
+        let was_wrong = case.failed || case.error;
         case.settle();
+        if case.status_failed.is_some() && case.failed && !was_wrong {
+            self.wrong_seen += 1;
+        }
+        let Some(case) = self.cases.get(index) else {
+            return;
+        };
         let outcome = outcome(case);
         let failed = matches!(outcome, CaseOutcome::Failed | CaseOutcome::Error);
         let failed_inside = failed || case.inner_failed;

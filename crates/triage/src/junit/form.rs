@@ -159,7 +159,7 @@ pub(super) fn outcome(word: &str) -> Option<CaseOutcome> {
         "failed" | "fail" | "failure" => CaseOutcome::Failed,
         "error" | "timeout" | "aborted" | "invalid" | "cancelled" | "notrunnable"
         | "inprogress" => CaseOutcome::Error,
-        "skipped" | "skip" | "ignored" | "inconclusive" | "notexecuted" | "pending"
+        "skipped" | "skip" | "ignored" | "inconclusive" | "notexecuted" | "notrun" | "pending"
         | "disconnected" | "other" | "todo" => CaseOutcome::Skipped,
         _ => return None,
     })
@@ -173,6 +173,25 @@ pub(super) fn cut_off(word: &str) -> Option<&'static str> {
         "inprogress" => Some("in progress: the run ended before the test did"),
         // GoogleTest, of a test within which its program ended.
         "interrupted" => Some("interrupted: the test process died, or was ended"),
+        _ => None,
+    }
+}
+
+/// What a test ended with of which a format tells nothing, or nothing that is known.
+pub(super) const NO_OUTCOME: &str = "the report does not say how it ended";
+
+/// What the `status` of a case of JUnit XML says of one that did not pass, where no element
+/// does.
+pub(super) fn failed_by_status(word: &str) -> Option<&'static str> {
+    match word.to_ascii_lowercase().as_str() {
+        "failed" | "failure" | "fail" | "broken" => {
+            Some("its `status` says that it failed, and nothing says why")
+        }
+        "error" | "errored" => Some("its `status` says that it ended with an error"),
+        "timeout" | "timedout" | "timed out" => Some("its `status` says that it timed out"),
+        "aborted" | "cancelled" | "canceled" | "crashed" => {
+            Some("its `status` says that it was cut off")
+        }
         _ => None,
     }
 }

@@ -151,6 +151,7 @@ pub(super) fn go_test(source: &mut BoundedSource<'_>, machine: &mut Machine<'_>)
     // Lines that are no events: what the compiler said, mostly.
     let mut said = String::new();
     let limits = machine.limits;
+    let mut torn = false;
     while let Some(text) = line(source, 1 << 20, &mut buffer)? {
         if text.trim().is_empty() {
             continue;
@@ -164,6 +165,8 @@ pub(super) fn go_test(source: &mut BoundedSource<'_>, machine: &mut Machine<'_>)
                 said.clear();
                 strange = 0;
             } else if text.trim() != "FAIL" {
+                // Go writes each event as a whole, with the end of its line.
+                torn = text.starts_with('{') && !text.ends_with(['\n', '}']);
                 strange += 1;
                 if said.len() < limits.text {
                     said.push_str(&text[..text.floor_char_boundary(limits.text)]);
@@ -248,6 +251,8 @@ pub(super) fn go_test(source: &mut BoundedSource<'_>, machine: &mut Machine<'_>)
         });
     } else if let Some(package) = unended.keys().next() {
         machine.broken(|| format!("the package {package} did not end: it was cut off"));
+    } else if torn {
+        machine.broken(|| "its last line is not whole: it was cut off".to_owned());
     }
     Ok(())
 }

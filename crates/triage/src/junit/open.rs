@@ -69,6 +69,8 @@ pub(super) struct OpenCase {
     pub(super) told: Option<CaseOutcome>,
     /// What an attribute says of why it did not end.
     pub(super) cut_off: Option<&'static str>,
+    /// What its `status` says of how it failed.
+    pub(super) status_failed: Option<&'static str>,
     /// It prepares tests or cleans up, and counts only if it fails.
     pub(super) configuration: bool,
     /// One of the cases that it sums up failed.
@@ -100,6 +102,7 @@ impl OpenCase {
         self.rerun = false;
         self.told = None;
         self.cut_off = None;
+        self.status_failed = None;
         self.configuration = false;
         self.inner_failed = false;
         self.failures.clear();
@@ -124,7 +127,23 @@ impl OpenCase {
             }
         }
         self.say_cut_off();
+        self.say_status();
         self.of_suite |= self.configuration;
+    }
+
+    /// What its `status` alone calls failed did not pass.
+    fn say_status(&mut self) {
+        let is_told = self.told.is_some() || self.failed || self.error || self.flaky;
+        let is_off = self.skipped || self.not_run || self.rerun;
+        let Some(said) = self.status_failed.filter(|_| !is_told && !is_off) else {
+            return;
+        };
+        self.failed = true;
+        self.failures.push(Failure {
+            element: Some("failure".to_owned()),
+            message: Some(said.to_owned()),
+            ..Failure::default()
+        });
     }
 
     /// What did not end did not pass, and no element of it says why.

@@ -596,3 +596,39 @@ fn what_testng_counts_and_does_not_show_is_warned_of() {
     assert_eq!(of("ignored='2' total='3' passed='1'"), [""; 0]);
     assert_eq!(of("passed='1'"), [""; 0]);
 }
+
+#[test]
+fn what_no_word_of_a_report_calls_passed_did_not_pass() {
+    let (summary, _) = read_all(&suite(
+        "<testcase name='a' status='failed'/><testcase name='b' result='error'/>\
+         <testcase name='c' status='timeout'/><testcase name='d' status='run' result='completed'/>\
+         <testcase name='e' status='failed'><failure/></testcase>\
+         <testcase name='f' status='failed'><skipped/></testcase>",
+    ));
+    assert_eq!((summary.failed, summary.passed, summary.skipped), (4, 1, 1));
+    let claimed = "<testsuite name='s' tests='1' failures='1'><testcase name='a' status='failed'/></testsuite>";
+    let (summary, _) = read_all(claimed);
+    assert_eq!((summary.failed, summary.errors), (1, 0));
+    for outcome in ["", "outcome='Running'"] {
+        let trx = format!(
+            "<TestRun><Results><UnitTestResult testName='A' {outcome}/></Results></TestRun>"
+        );
+        let (summary, _) = read_all(&trx);
+        assert_eq!((summary.passed, summary.failed), (0, 1), "{outcome}");
+    }
+    let not_run = "<assemblies><assembly name='a.dll'><collection name='c'>\
+                   <test name='N.A.x' type='N.A' method='x' result='NotRun'/></collection></assembly></assemblies>";
+    let (summary, _) = read_all(not_run);
+    assert_eq!((summary.passed, summary.skipped), (0, 1));
+}
+
+#[test]
+fn a_run_of_go_whose_last_line_is_torn_is_cut_off() {
+    let whole = "{\"Action\":\"run\",\"Package\":\"a\",\"Test\":\"TestA\"}\n\
+                 {\"Action\":\"pass\",\"Package\":\"a\",\"Test\":\"TestA\",\"Elapsed\":0}\n\
+                 {\"Action\":\"pass\",\"Package\":\"a\",\"Elapsed\":0}\n";
+    assert_eq!(read_all(whole).0.problem, None);
+    let torn = format!("{whole}{{\"Time\":\"2026-11-30T0");
+    let problem = read_all(&torn).0.problem.unwrap();
+    assert!(problem.contains("its last line is not whole"), "{problem}");
+}

@@ -56,12 +56,20 @@ pub(super) fn server_asked(failure: &Failure, root_cause: &str) -> Option<Subjec
     }
     let text = failure.text.as_deref()?;
     let (_, shown) = text.split_once("AxiosError")?;
+    let line_of = |at: usize| shown[..at].rfind('\n').map_or(0, |end| end + 1);
+    let indent = |line: usize| {
+        let rest = &shown[line..];
+        rest.len() - rest.trim_start_matches(' ').len()
+    };
+    let config = shown.find("config: {").map(line_of);
     let named = |key: &str| {
-        // One of another object, such as a proxy, stands on the line of that.
+        // One of another object, such as a proxy, stands on the line of that, or further in.
         let is_own = |at: usize| {
-            let line = shown[..at].rfind('\n').map_or(0, |end| end + 1);
+            let line = line_of(at);
             let before = shown[line..at].replace("config: {", "");
-            !before.contains('{')
+            let is_further_in =
+                config.is_some_and(|of| of != line && indent(line) > indent(of) + 2);
+            !before.contains('{') && !is_further_in
         };
         let mut found = SHOWN.captures_iter(shown).filter(|found| {
             let at = found.name("key").filter(|it| it.as_str() == key);
