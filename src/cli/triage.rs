@@ -38,7 +38,7 @@ use jelly_triage::engine::Engine;
 use jelly_triage::history::Past;
 use jelly_triage::survey::{self, Before, Hint, Input, ReportPart, ReportSource, Terms, Tools};
 use std::cell::Cell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead, BufReader, Write};
 use std::num::NonZero;
 use std::path::Path;
@@ -209,6 +209,7 @@ impl TriageCall<'_> {
         let mut merged: Vec<ReportPart> = merged.collect();
         survey::set_aside_retold(&mut merged, &parts);
         parts.extend(merged);
+        let mut again = BTreeSet::new();
         for part in &mut parts {
             let summary = &mut part.summary;
             let identity = summary.identity.as_deref().unwrap_or_default();
@@ -217,6 +218,7 @@ impl TriageCall<'_> {
                 summary.warnings.push(format!(
                     "it has the same content as {path} of the baseline, so nothing in it is new"
                 ));
+                again.insert(summary.path.clone());
             }
         }
         let known = match self.known_past(&parts, baseline.is_some()) {
@@ -227,6 +229,7 @@ impl TriageCall<'_> {
         let before = Before {
             history: history.cloned(),
             baseline: baseline.clone(),
+            copies: again,
         };
         let mut account = survey::account(parts, before, self.terms());
         name_places(&mut account.report.clusters, &self.world.cwd);

@@ -490,12 +490,13 @@ impl Engine {
 const HTTP_500: &str = "network/http-500";
 
 /// Root causes for which no service gave what it was asked for over the network.
-const NO_ANSWER: [&str; 5] = [
+const NO_ANSWER: [&str; 6] = [
     "connection_refused",
     "connection_reset",
     "network_dns",
     "network_timeout",
     "rate_limited",
+    "upstream_error",
 ];
 
 /// What a second reading adds to the advice, and whether nothing was reached then that would

@@ -14,6 +14,9 @@ pub struct Before {
     pub history: Option<Past>,
     /// The reports of `--baseline`: where there are any, they say what is new.
     pub baseline: Option<Past>,
+    /// Reports by path that are one of the baseline again, whatever their tests are called
+    /// there: nothing in them is new.
+    pub copies: BTreeSet<String>,
 }
 
 impl Before {
@@ -45,7 +48,8 @@ impl Before {
                 continue;
             };
             let (suite, classname, name) = (failure.suite, failure.classname, failure.name);
-            let before = judge.pre_existing(suite, classname, name);
+            let is_copy = self.copies.contains(failure.report);
+            let before = is_copy || judge.pre_existing(suite, classname, name);
             let known = history.unwrap_or(judge);
             let of = |print: &str| known.history((suite, classname, name), print, failure.status);
             let past = of(failure.test_fingerprint);
@@ -54,7 +58,9 @@ impl Before {
                 Some(first) => of(first),
                 None => past,
             };
-            failures.set_past(index, Some(before), Some(past));
+            // Under other names nothing is known of its past.
+            let past = Some(past).filter(|past| !is_copy || past.failed > 0);
+            failures.set_past(index, Some(before), past);
         }
     }
 

@@ -301,10 +301,27 @@ fn mentioned(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Subject> {
         found.retain(|subject| !wanted.contains(subject));
     }
     let text = failure.text.as_deref().unwrap_or_default();
+    if is_away && found.iter().all(|one| one.kind != SubjectKind::Server) {
+        let asked = asked_in_frame(text).map(|asked| named_servers(&asked));
+        let asked = asked.into_iter().flatten();
+        found.extend(asked.map(|server| Subject::new(SubjectKind::Server, &server)));
+    }
     if root_cause == "unknown" && is_unfinished(text) {
         found.insert(Subject::new(SubjectKind::Unfinished, ""));
     }
     found
+}
+
+/// The address that a frame of Python's libraries was to reach, as pytest shows its variables.
+fn asked_in_frame(text: &str) -> Option<String> {
+    static ADDRESS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"(?m)^(?:address|addr|sa|server_address) = \('([\w.:-]+)', (\d{1,5})[,)]").ok()
+    });
+    if !text.contains(" = ('") {
+        return None;
+    }
+    let found = ADDRESS.as_ref()?.captures(text)?;
+    Some(format!("{}:{}", &found[1], &found[2]))
 }
 
 /// The causes of the exception that came, as the JVM and Python tell them below it.
