@@ -74,8 +74,8 @@ mod writer;
 
 pub use answer::unmarked_error;
 pub use causes::{CAUSES, PROVAR};
-pub(crate) use clues::product_frame;
 pub use clues::{failing_line, failing_line_of_server};
+pub(crate) use clues::{is_library, product_frame};
 pub use diagnose::Engine;
 pub use field::{Field, RuleSide, Strength};
 pub use fingerprint::{Fingerprints, fingerprints};

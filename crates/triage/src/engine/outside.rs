@@ -6,8 +6,12 @@ use super::diagnose::Engine;
 use super::facts::{Facts, FailureSource};
 use super::fingerprint::Algorithm;
 use super::rule::{Audience, Rule};
+use super::tables::{any_of, built, table};
 use jelly_base::model::{Diagnosis, Exit, Failure, Outcome, Phase, Side, ToolResult};
+use regex::Regex;
+use serde::Deserialize;
 use serde_json::Value;
+use std::sync::LazyLock;
 
 /// The rule for an error that has no words of its own.
 const WORDLESS: &str = "mcp/internal-error-said";
@@ -44,6 +48,17 @@ pub(super) const EXPLAIN: [&str; 14] = [
     "transport_mismatch",
 ];
 
+/// `tables/versions.yaml`, which says what it is.
+#[derive(Deserialize)]
+struct VersionWords {
+    exceptions: Vec<String>,
+}
+
+static OF_VERSIONS: LazyLock<Regex> = LazyLock::new(|| {
+    let words: VersionWords = table(built!("versions"));
+    any_of("", &words.exceptions)
+});
+
 /// Why an answer need not be the code's fault.
 pub(super) enum Doubt {
     /// The server says more than its error does.
@@ -74,6 +89,10 @@ impl Engine {
             return None;
         }
         let explained = || self.explained(failure, audience);
+        let is_of_version = || words(failure).is_some_and(|said| OF_VERSIONS.is_match(&said));
+        if rule.id != WORDLESS && is_of_version() {
+            return Some(Doubt::MoreIsSaid);
+        }
         if rule.id != WORDLESS {
             return explained().map(|said| Doubt::Explained(Box::new(said)));
         }
@@ -245,6 +264,8 @@ mod tests {
             "TypeError: Promise.withResolvers is not a function",
             "Error executing tool t: Object.groupBy is not a function",
             "AttributeError: module 'numpy' has no attribute 'float'.",
+            "AttributeError: 'str' object has no attribute 'removeprefix'",
+            "Error executing tool t: Cannot read properties of undefined (reading '_zod')",
             "Error executing tool t: thread 'main' panicked at src/db.rs:9:5:\ncalled `Result::unwrap()` on an `Err` value: Os { code: 111, kind: ConnectionRefused, message: \"Connection refused\" }",
         ] {
             let said =

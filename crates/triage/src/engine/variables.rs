@@ -32,7 +32,23 @@ pub(super) fn missing_variables(
     let Some(name) = values.get("name") else {
         return;
     };
-    let (all, each) = alongside(said, quoted, name);
+    let (mut all, each) = alongside(said, quoted, name);
+    // Node calls its errors as variables are called.
+    let is_code = |name: &String| name.starts_with("ERR_");
+    if all.iter().any(is_code) {
+        let others = NAME
+            .find_iter(quoted)
+            .map(|found| found.as_str().to_owned());
+        all.retain(|name| !is_code(name));
+        for other in others.filter(|other| !is_code(other)) {
+            if !all.contains(&other) {
+                all.push(other);
+            }
+        }
+    }
+    if all.is_empty() {
+        return;
+    }
     let program = failure.argv.first().map(String::as_str).unwrap_or_default();
     let program = program.rsplit(['/', '\\']).next().unwrap_or_default();
     let is_unset = |name: &&String| {
@@ -163,6 +179,14 @@ mod tests {
         };
         missing_variables((said, said), &failure, &mut values);
         format!("{} not set", values["missing"])
+    }
+
+    #[test]
+    fn an_error_code_of_node_is_no_variable() {
+        let said = "AssertionError [ERR_ASSERTION]: ACME_ZZ must be set";
+        for name in ["ERR_ASSERTION", "ACME_ZZ"] {
+            assert_eq!(told(said, name, &[]), "The variable ACME_ZZ is not set");
+        }
     }
 
     #[test]

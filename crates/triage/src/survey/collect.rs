@@ -5,7 +5,7 @@ use super::mentions::Mentions;
 use super::read::Tools;
 use super::rerun::Hint;
 use super::suites_off::class_or_suite;
-use crate::engine::{failing_line, without_teardown};
+use crate::engine::{failing_line, is_library, without_teardown};
 use crate::frameworks;
 use crate::history::TestName;
 use crate::junit::{Case, CaseOutcome, CaseSink};
@@ -240,13 +240,15 @@ impl<'e> Collector<'e> {
         let failure = without_teardown(&failure);
         self.remember_place(&failure, &diagnosis);
         let text = |text: &str| self.tools.redactor.redact(text).into_owned();
+        // Of a module that can't be loaded, unittest names the file of its own loader.
+        let file = case.file.filter(|file| !is_library(file));
         let triaged = TriagedFailure {
             report: self.report.clone(),
             suite: text(case.suite),
             classname: text(case.classname),
             name: text(case.name),
-            file: case.file.map(text),
-            line: case.line,
+            file: file.map(text),
+            line: case.line.filter(|_| file.is_some() || case.file.is_none()),
             status,
             message: message(&failure).map(|mut told| {
                 mask(&mut told);

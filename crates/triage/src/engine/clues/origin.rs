@@ -348,7 +348,7 @@ fn is_of_other_application(path: &str, test: &str) -> bool {
 }
 
 /// Whether a place, or a class by its package, belongs to other people.
-pub(in crate::engine) fn is_library(place: &str) -> bool {
+pub(crate) fn is_library(place: &str) -> bool {
     static ANY_PART: LazyBytePattern = LazyBytePattern::made(|| LIBRARY_PLACES.join("|"));
     let first = place.as_bytes().first();
     let begins = |package: &&str| first == package.as_bytes().first() && place.starts_with(package);
