@@ -44,6 +44,37 @@ pub(super) fn called_signs(
     ))
 }
 
+/// What a test calls two numbers that differ, for tests of its suite: `Flow in l/min`.
+pub(super) fn labelled<'t>(
+    failure: &Failure,
+    said: impl Iterator<Item = &'t str>,
+) -> Option<Subject> {
+    static LABEL: LazyPattern =
+        LazyPattern::new(r"\A(?:AssertionError: )?([A-Z][^:=\n]{8,60}): -?[\d.]+ != -?[\d.]+");
+    // With what it was asked for, as in `locker for 9 x 38: none != S`.
+    static ASKED: LazyPattern = LazyPattern::new(
+        r"\A(?:AssertionError: )?([A-Za-z][a-z]{2,}(?: [a-z]+)* [^:=\n]{0,40}\d[^:=\n]{0,40}): \S{1,24} != \S{1,24}\z",
+    );
+    let mut said = said;
+    let label = said.find_map(|said| {
+        let found = LABEL
+            .captures(said)
+            .or_else(|| ASKED.captures(said.trim()))?;
+        Some(found.get(1)?.as_str())
+    })?;
+    let counts = [
+        "number", "count", "length", "total", "size", "row", "item", "line", "case", "step",
+    ];
+    let small = label.to_ascii_lowercase();
+    if counts.iter().any(|word| small.starts_with(word)) {
+        return None;
+    }
+    let label: String = label.chars().filter(|c| !c.is_ascii_digit()).collect();
+    let suite = failure.classname.as_deref().unwrap_or_default();
+    let name = format!("{suite} {label}");
+    Some(Subject::new(SubjectKind::WrongValue, &name))
+}
+
 /// A sign that tells in one suite only, and one of chance only where three share it.
 fn of_suite(suite: &str, sign: &str) -> Subject {
     let name = match sign.strip_prefix(BY_CHANCE) {

@@ -112,6 +112,32 @@ pub(super) fn null_field(failure: &Failure, root_cause: &str) -> Option<Subject>
     ))
 }
 
+/// What was never set, by the source of the line that asks something of it, with the file of
+/// the product that does: two methods that ask it other things fail of one.
+pub(super) fn never_set(failure: &Failure, root_cause: &str) -> Option<Subject> {
+    static OF_NIL: LazyPattern = LazyPattern::ascii(
+        r"\bundefined method ['`](\w+[?!]?)' for nil\b|'NoneType' object has no attribute '(\w+)'",
+    );
+    const LETTERS: usize = 4;
+    if root_cause != "code_exception" {
+        return None;
+    }
+    let texts = [&failure.text, &failure.message];
+    let asked = texts.into_iter().flatten().find_map(|text| {
+        let found = OF_NIL.captures(text)?;
+        let member = (1..found.len()).find_map(|at| found.get(at))?.as_str();
+        asked_of(text, member)
+    })?;
+    let name = asked.rsplit(['.', '@']).next().unwrap_or_default();
+    let is_named = name.len() >= LETTERS && !["self", "this", "result", "data"].contains(&name);
+    let place = failing_line(failure).filter(|_| is_named)?;
+    let (file, _) = place.rsplit_once(':')?;
+    Some(Subject::new(
+        SubjectKind::NullField,
+        &format!("{file} {asked} is not set"),
+    ))
+}
+
 /// The innermost function of a stack of JavaScript that reads a member of nothing, with its file
 /// and the member. One that has no name, and one of a library or of the runtime, tells nothing.
 fn read_of_nothing(text: &str) -> Option<String> {
@@ -216,7 +242,7 @@ fn shown(text: &str) -> Option<(&str, &str)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{null_field, raised_in_outputs, raised_within};
+    use super::{never_set, null_field, raised_in_outputs, raised_within};
     use jelly_base::model::Failure;
 
     fn within(text: &str, root_cause: &str) -> Option<String> {
@@ -282,6 +308,30 @@ mod tests {
         };
         assert!(field("add(Object)", 7).is_some());
         assert_eq!(field("add(Object)", 7), field("stream()", 30));
+    }
+
+    #[test]
+    fn what_was_never_set_is_one_whatever_is_asked_of_it() {
+        let told = |line: &str, member: &str| {
+            let failure = Failure {
+                dialect: Some("pytest".into()),
+                text: Some(format!(
+                    "    def title(self):\n>       return {line}\nE       AttributeError: 'NoneType' object has no attribute '{member}'\n\nballoon/mission.py:13: AttributeError"
+                )),
+                ..Failure::default()
+            };
+            never_set(&failure, "code_exception").map(|one| one.name.into_string())
+        };
+        assert!(told("self.station.code", "code").is_some());
+        assert_eq!(
+            told("self.station.code", "code"),
+            told("self.station.lat", "lat")
+        );
+        assert_ne!(
+            told("self.station.code", "code"),
+            told("self.pilot.code", "code")
+        );
+        assert_eq!(told("x.code", "code"), None);
     }
 
     #[test]

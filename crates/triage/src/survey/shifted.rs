@@ -44,7 +44,7 @@ pub(super) fn swapped(text: &str) -> Option<String> {
         } else if let Some(plus) = line.strip_prefix('+')
             && !plus.starts_with("++")
             && let Some(minus) = (!wanted.is_empty()).then(|| wanted.remove(0))
-            && minus.trim() != "Snapshot"
+            && !minus.trim_start().starts_with("Snapshot")
             && !minus.trim_start().starts_with("Expected")
             && !minus.trim_start().starts_with("old snapshot")
         {
@@ -153,6 +153,7 @@ pub(super) fn compared(said: &str) -> Option<(String, String)> {
             | \bevaluates\ to\ (?P<c10>-?[\d.e+-]+),\s+\S+\ evaluates\ to\ (?P<w10>-?[\d.e+-]+\b)
             | ---\ Expected\s+\+\+\+\ Actual\s+(?:@@\ @@\s+)?-['"](?P<w12>[^'"\n]+)['"]\s+\+['"](?P<c12>[^'"\n]+)['"](?:\s|$)
             | \bFailed\ asserting\ that\ '(?P<c13>[^'\n]+)'\ (?:\[ASCII\]\([^)\n]*\)\ )?contains\ "(?P<w13>[^"\n]+)"
+            | \bWhich\ is:\ (?P<c16>-?[\d.]+)\s+\S[^\n]*?\s+Which\ is:\ (?P<w16>-?[\d.]+)(?:\s|$)
             | \bWhich\ is:\ (?P<c11>-?[\d.]+)\s+(?P<w11>-?[\d.]+)(?:\s|$)
             | \bWhich\ is:\ "(?P<c14>[^"\n]+)"\s+"(?P<w14>[^"\n]+)"
             | \bExpecting:?\s+<(?P<c15>[^<>\n]+)>\s+to\ be\ equal\ to:?\s+<(?P<w15>[^<>\n]+)>
@@ -162,7 +163,7 @@ pub(super) fn compared(said: &str) -> Option<(String, String)> {
     // Python shows what is no number of its own by its class.
     let said = NUMBER.replace_all(said, "$1");
     let found = COMPARED.captures(&said)?;
-    (1..=15).find_map(|form| {
+    (1..=16).find_map(|form| {
         let wanted = found.name(&format!("w{form}"))?.as_str().trim();
         let came = found.name(&format!("c{form}"))?.as_str().trim();
         let bare = |value: &str| value.trim_end_matches(';').to_owned();
@@ -223,6 +224,9 @@ fn hours(wanted: &str, came: &str) -> Option<String> {
     if let Some(turned) = turned(wanted, came) {
         return Some(turned.to_owned());
     }
+    if let Some(beyond) = beyond_midnight(wanted, came) {
+        return Some(format!("{BY_CHANCE}{beyond}"));
+    }
     let (wanted, came) = (time(wanted)?, time(came)?);
     if wanted.around != came.around || wanted.of_day.len() != came.of_day.len() {
         return None;
@@ -236,6 +240,15 @@ fn hours(wanted: &str, came: &str) -> Option<String> {
         (false, 0) => format!("{BY_CHANCE}hours {way}"),
         (false, _) => format!("{BY_CHANCE}{shift} minutes"),
     })
+}
+
+/// Whether a time of the next day came with the hours of this one: `25:10` for `01:10`.
+fn beyond_midnight(wanted: &str, came: &str) -> Option<&'static str> {
+    static CLOCK: LazyPattern = LazyPattern::new(r"\b(\d{2}):(\d{2})\b");
+    let (wanted, came) = (CLOCK.captures(wanted)?, CLOCK.captures(came)?);
+    let hours = |found: &Captures<'_>| found[1].parse::<i64>().unwrap_or(0);
+    let is_beyond = hours(&came) - hours(&wanted) == 24 && wanted[2] == came[2];
+    is_beyond.then_some("hours beyond midnight")
 }
 
 /// Whether a date came with its day in the place of the month.
@@ -639,6 +652,17 @@ mod tests {
     }
 
     #[test]
+    fn a_time_of_the_next_day_is_told() {
+        let said = "expected '30:15' to equal '06:15'";
+        assert_eq!(shift(said).as_deref(), Some("often: hours beyond midnight"));
+        let gtest = "Which is: 3\n  GetParam().second\n    Which is: 2";
+        assert_eq!(
+            super::compared(gtest),
+            Some(("2".to_owned(), "3".to_owned()))
+        );
+    }
+
+    #[test]
     fn a_date_with_day_and_month_turned_is_told() {
         for said in [
             "assert '2026-03-02' == '2026-02-03'",
@@ -675,6 +699,10 @@ mod tests {
             (
                 "- Expected\n+ Received\n-   \"size\": 3,\n+   \"size\": 4,",
                 None,
+            ),
+            (
+                "- Snapshot  - 1\n+ Received  + 1\n\n- <i class=\"place place--free\" x=\"1\">\n+ <i class=\"seat seat--free\" x=\"1\">",
+                Some("place is seat"),
             ),
             ("-LOCKED\n+FREE", None),
             ("-  \"state\": \"open\"\n+  \"state\": \"closed\"", None),

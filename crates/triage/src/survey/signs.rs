@@ -2,7 +2,7 @@
 //! the code of an error, what lies over the page. Who shows the same fails of the same.
 
 use super::changes::changes;
-use super::compared_signs::{called_signs, compared_signs};
+use super::compared_signs::{called_signs, compared_signs, labelled};
 use super::error_codes::{cloud_code, codes, fatal_code, variant};
 use super::lacks::{Subject, SubjectKind};
 use super::members::missing_member;
@@ -232,21 +232,6 @@ fn untrusted(told: &str) -> Option<String> {
 /// Whether a failure of this kind says by which function it got what it did not want.
 pub(super) fn names_functions(root_cause: &str) -> bool {
     is_wrong_value(root_cause) || root_cause == "locator_not_found"
-}
-
-/// What a test calls two numbers that differ, for tests of its suite: `Flow in l/min`.
-fn labelled<'t>(failure: &Failure, said: impl Iterator<Item = &'t str>) -> Option<Subject> {
-    static LABEL: LazyPattern =
-        LazyPattern::new(r"\A(?:AssertionError: )?([A-Z][^:=\n]{8,60}): -?[\d.]+ != -?[\d.]+");
-    let mut said = said;
-    let label = said.find_map(|said| Some(LABEL.captures(said)?.get(1)?.as_str()))?;
-    let counts = ["Number", "Count", "Length", "Total", "Size"];
-    if counts.iter().any(|word| label.starts_with(word)) {
-        return None;
-    }
-    let suite = failure.classname.as_deref().unwrap_or_default();
-    let name = format!("{suite} {label}");
-    Some(Subject::new(SubjectKind::WrongValue, &name))
 }
 
 /// The changed lines behind a file of wanted output that a test compares with.

@@ -46,6 +46,11 @@ pub(super) fn tested<'t>(
         // An object has its value from many places, of which one makes it so many times it.
         found.extend(whose.map(|whose| format!("{whose} {times:.3} times")));
     }
+    // What is no number differs in no way that could be told apart.
+    let measured = said.iter().find_map(|said| measured(said));
+    if let Some((function, suite)) = called.filter(|_| measured.is_none()) {
+        found.push(format!("{suite} {function}("));
+    }
     found.extend(asked(text, &said));
     found
         .into_iter()

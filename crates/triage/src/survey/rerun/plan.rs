@@ -1,7 +1,7 @@
 //! The retryable failures of an account → tests and commands.
 
 use super::framework::target;
-use super::origins::{IsFile, Origins, RetriedTest, home};
+use super::origins::{IsFile, Origins, RetriedTest, home, project};
 use super::recipe::Recipe;
 use super::target::Target;
 use crate::survey::words;
@@ -153,9 +153,15 @@ fn lines(
 ) -> Vec<String> {
     let mut projects: Vec<ProjectCommands<'_>> = Vec::new();
     for (origin, own) in commands {
-        let home = origin
-            .zip(is_file)
-            .and_then(|(origin, is_file)| home(origin, &own.files, is_file));
+        let home = origin.zip(is_file).and_then(|(origin, is_file)| {
+            let by_project = || {
+                let mut programs = own.recipes.keys().map(|recipe| recipe.before.first());
+                let first = programs.next()??;
+                let is_one = own.files.is_empty() && programs.all(|it| it == Some(first));
+                project(origin, first, is_file).filter(|_| is_one)
+            };
+            home(origin, &own.files, is_file).or_else(by_project)
+        });
         let known = projects
             .iter_mut()
             .find(|known| known.home == home && !known.commands.shares_tests(&own));
