@@ -1,52 +1,7 @@
-//! Values that were typed: which of them are no secrets though their names say so, and how a
-//! shell's line gets one.
+//! Values that were typed: which of them are no secrets though their names say so.
 
 use jelly_base::text::is_placeholder;
 use jelly_base::text::redact::{is_password, may_be_secret, secrets_in_text};
-
-/// The quote that is open at the end of a shell's words.
-pub(super) fn open_quote(words: &str) -> Option<char> {
-    let mut open = None;
-    let mut letters = words.chars();
-    while let Some(letter) = letters.next() {
-        match (open, letter) {
-            (None | Some('"'), '\\') => drop(letters.next()),
-            (None, '"' | '\'') => open = Some(letter),
-            (Some(quote), letter) if letter == quote => open = None,
-            _ => {}
-        }
-    }
-    open
-}
-
-/// What a shell makes of a value within this quote.
-pub(super) fn unquoted(value: &str, quote: Option<char>) -> String {
-    let is_escape = |next: char| quote.is_none() || "\"\\$`".contains(next);
-    let mut out = String::new();
-    let mut letters = value.chars().peekable();
-    while let Some(letter) = letters.next() {
-        let escapes = letter == '\\' && quote != Some('\'');
-        match letters.peek() {
-            Some(&next) if escapes && is_escape(next) => {
-                out.push(next);
-                letters.next();
-            }
-            _ => out.push(letter),
-        }
-    }
-    out
-}
-
-/// A variable in the place of a value within this quote.
-pub(super) fn in_shell(variable: &str, quote: Option<char>, next: Option<char>) -> String {
-    let goes_on = next.is_some_and(|c| c.is_ascii_alphanumeric() || c == '_');
-    match quote {
-        None => format!("\"${variable}\""),
-        Some('"') if goes_on => format!("${variable}\"\""),
-        Some('"') => format!("${variable}"),
-        Some(_) => format!("'\"${variable}\"'"),
-    }
-}
 
 /// Whether a value turns something on or off, or counts something, and is no secret, though its
 /// name says so: a password may be any word or of a few digits, any other secret has more.
@@ -107,7 +62,7 @@ fn is_place(name: &str, value: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{in_shell, is_open, open_quote, unquoted};
+    use super::is_open;
 
     #[test]
     fn a_value_is_open_only_where_it_can_be_no_secret() {
@@ -141,20 +96,5 @@ mod tests {
         ] {
             assert!(is_open(name, value), "{name}={value}");
         }
-    }
-
-    #[test]
-    fn a_shell_gets_a_value_as_it_is_within_its_quotes() {
-        for (line, value, whole, written) in [
-            ("A=", r"a\ b", "a b", r#""$X""#),
-            ("A='", "a b", "a b", r#"'"$X"'"#),
-            (r#"A=""#, r#"a\"b"#, r#"a"b"#, "$X"),
-            (r#"A="it's" B="#, "c", "c", r#""$X""#),
-        ] {
-            let quote = open_quote(line);
-            assert_eq!(unquoted(value, quote), whole, "{line}");
-            assert_eq!(in_shell("X", quote, Some(' ')), written, "{line}");
-        }
-        assert_eq!(in_shell("X", Some('"'), Some('y')), "$X\"\"");
     }
 }

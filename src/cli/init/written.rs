@@ -6,7 +6,7 @@ use super::origin::{
     Origin, Words, canonical, free_name, name_in, typed, typed_blanks, written_time,
 };
 use super::shared::Shared;
-use super::told_values::{in_shell, is_open, open_quote, unquoted};
+use super::told_values::is_open;
 use jelly_base::model::for_each_json_text;
 use jelly_base::text::redact::{
     AN_ARGUMENT, Found, Redactor, URL_PASSWORD, is_password, is_telling, looks_secret,
@@ -15,7 +15,7 @@ use jelly_base::text::redact::{
 use jelly_plan::{Part, Template};
 use jelly_setup::doctor::{Piece, Reached, Spot, Surroundings, pieces, secrets_of, variable_of};
 use serde_json::{Map, Value, json};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
@@ -66,7 +66,6 @@ impl Origin {
             secrets: BTreeMap::new(),
             passwords: BTreeMap::new(),
             env: self.env.clone(),
-            for_shell: BTreeSet::new(),
         };
         let entry = writer.entry(shared.args.timeout, shared.args.login);
         let env = writer.env;
@@ -103,8 +102,6 @@ struct Writer<'a> {
     passwords: BTreeMap<String, String>,
     /// The environment, with the secrets.
     env: BTreeMap<String, String>,
-    /// Variables that lines of a shell name.
-    for_shell: BTreeSet<String>,
 }
 
 impl Writer<'_> {
@@ -203,10 +200,6 @@ impl Writer<'_> {
                     };
                     pairs.insert(name.clone(), value);
                 }
-                for name in std::mem::take(&mut self.for_shell) {
-                    let reference = Part::Secret(name.clone()).reference();
-                    pairs.entry(name).or_insert(Value::from(reference));
-                }
                 if !pairs.is_empty() {
                     map.insert("env".to_owned(), Value::Object(pairs));
                 }
@@ -300,8 +293,7 @@ impl Writer<'_> {
     }
 
     /// A line of a shell: of what is secret in it only the value is left out, and the program
-    /// that it is set for stays. The shell gets the value by a variable: written into the line,
-    /// its blanks and quotes would be read as the shell's.
+    /// that it is set for stays.
     fn line<'f>(&mut self, spot: &Spot, found: impl Iterator<Item = &'f Found<'f>>) -> Value {
         let mut parts = Vec::new();
         let mut at = 0;
@@ -313,13 +305,7 @@ impl Writer<'_> {
             if !before.is_empty() {
                 parts.extend(self.read(before, false));
             }
-            let quote = open_quote(&spot.text[..range.start]);
-            let variable = self.in_place(one.name, one.value);
-            let value = unquoted(one.value, quote);
-            self.env.insert(variable.clone(), value);
-            let next = spot.text[range.end..].chars().next();
-            parts.push(Part::Text(in_shell(&variable, quote, next)));
-            self.for_shell.insert(variable);
+            parts.push(Part::Secret(self.in_place(one.name, one.value)));
             at = range.end;
         }
         let rest = spot.text.get(at..).unwrap_or_default();

@@ -235,9 +235,7 @@ impl Engine {
                 }
             }
         };
-        if self.says_outside(&facts, &diagnosis) {
-            (diagnosis.side, diagnosis.ambiguous) = (Side::Test, true);
-        }
+        self.doubt_by_words(&facts, &mut diagnosis);
         if let Some(mark) = mark {
             mark.restore(&mut diagnosis);
         }

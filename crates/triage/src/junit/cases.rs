@@ -74,7 +74,14 @@ impl Machine<'_> {
                     case.status_failed = form::failed_by_status(&value).or(case.status_failed);
                     case.not_run |= matches!(
                         value.to_ascii_lowercase().as_str(),
-                        "notrun" | "skipped" | "disabled" | "ignored" | "pending" | "suppressed"
+                        "notrun"
+                            | "notexecuted"
+                            | "blocked"
+                            | "skipped"
+                            | "disabled"
+                            | "ignored"
+                            | "pending"
+                            | "suppressed"
                     );
                 }
                 "timestamp" => case.timestamp = hash(&[&value]),

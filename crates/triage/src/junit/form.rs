@@ -192,6 +192,9 @@ pub(super) fn failed_by_status(word: &str) -> Option<&'static str> {
         "aborted" | "cancelled" | "canceled" | "crashed" => {
             Some("its `status` says that it was cut off")
         }
+        "running" | "inprogress" | "in progress" | "in_progress" | "incomplete" | "started" => {
+            Some("its `status` says that it did not end")
+        }
         _ => None,
     }
 }

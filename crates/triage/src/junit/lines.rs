@@ -166,7 +166,8 @@ pub(super) fn go_test(source: &mut BoundedSource<'_>, machine: &mut Machine<'_>)
                 strange = 0;
             } else if text.trim() != "FAIL" {
                 // Go writes each event as a whole, with the end of its line.
-                torn = text.starts_with('{') && !text.ends_with(['\n', '}']);
+                let begins = ["{\"Time\":", "{\"Action\":", "{\"ImportPath\":"];
+                torn = begins.iter().any(|begin| text.starts_with(begin)) && !text.ends_with('}');
                 strange += 1;
                 if said.len() < limits.text {
                     said.push_str(&text[..text.floor_char_boundary(limits.text)]);
@@ -175,6 +176,7 @@ pub(super) fn go_test(source: &mut BoundedSource<'_>, machine: &mut Machine<'_>)
             }
             continue;
         };
+        torn = false;
         let outcome = match event.action.as_str() {
             "output" | "build-output" => {
                 running.add(&event, &limits);

@@ -628,6 +628,8 @@ fn a_run_of_go_whose_last_line_is_torn_is_cut_off() {
                  {\"Action\":\"pass\",\"Package\":\"a\",\"Test\":\"TestA\",\"Elapsed\":0}\n\
                  {\"Action\":\"pass\",\"Package\":\"a\",\"Elapsed\":0}\n";
     assert_eq!(read_all(whole).0.problem, None);
+    let printed = format!("{whole}{{ a line of a program\n");
+    assert_eq!(read_all(&printed).0.problem, None);
     let torn = format!("{whole}{{\"Time\":\"2026-11-30T0");
     let problem = read_all(&torn).0.problem.unwrap();
     assert!(problem.contains("its last line is not whole"), "{problem}");

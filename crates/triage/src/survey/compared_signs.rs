@@ -13,7 +13,7 @@ pub(super) fn compared_signs(failure: &Failure, said: &[Option<&str>], text: &st
     let suite = suite_of(failure).unwrap_or_default();
     let all = || said.iter().copied().flatten().chain([text]);
     let mut found = Vec::new();
-    found.extend(all().find_map(odd_value).map(|odd| of_suite(suite, odd)));
+    found.extend(all().find_map(odd_value).map(|odd| of_suite(suite, &odd)));
     found.extend(all().find_map(apart).map(|apart| of_suite(suite, &apart)));
     if all().any(is_negated) {
         found.push(of_suite(suite, "signs are turned"));
@@ -35,8 +35,13 @@ pub(super) fn called_signs(
     said: &[Option<&str>],
     text: &str,
 ) -> Option<Subject> {
-    let mut all = said.iter().copied().flatten().chain([text]);
-    let calls = all.find_map(calls)?;
+    let told = said.iter().copied().flatten().chain([text]);
+    let told: Vec<String> = told.filter_map(calls).collect();
+    // The text shows the line, and the message may not.
+    let calls = told
+        .iter()
+        .find(|calls| !calls.starts_with(' '))
+        .or(told.first())?;
     let block = block_of(failure)?;
     Some(Subject::new(
         SubjectKind::Tested,
@@ -93,12 +98,16 @@ fn block_of(failure: &Failure) -> Option<String> {
     Some(format!("{} {block}", suite_of(failure)?))
 }
 
-/// Whether a function was called too often or too seldom, as Vitest and Jest tell it.
-fn calls(said: &str) -> Option<&'static str> {
+/// Whether a function was called too often or too seldom, as Vitest and Jest tell it, and
+/// which it was where they tell that.
+fn calls(said: &str) -> Option<String> {
     static CALLS: LazyPattern = LazyPattern::new(
         r"(?x)\bto\ be\ called\ (?P<w1>\d+)\ times?,\ but\ got\ (?P<c1>\d+)\ times?
               | \bExpected\ number\ of\ calls:\ (?P<w2>\d+)\s+Received\ number\ of\ calls:\ (?P<c2>\d+)
               | \bto\ not\ be\ called\ at\ all,\ but\ actually\ been\ called\ (?P<c3>\d+)\ times?",
+    );
+    static MOCK: LazyPattern = LazyPattern::new(
+        r"(?m)^>? *\d+ ?\| *[^\n]*\bexpect\(([\w.]+)\)\.(?:not\.)?toHaveBeenCalled",
     );
     if !said.contains("call") {
         return None;
@@ -112,9 +121,9 @@ fn calls(said: &str) -> Option<&'static str> {
         number(&["w1", "w2"]).unwrap_or(0),
         number(&["c1", "c2", "c3"])?,
     );
-    Some(if came > wanted {
-        "called too often"
-    } else {
-        "called too seldom"
-    })
+    let mock = MOCK
+        .captures(said)
+        .map_or("", |mock| mock.extract::<1>().1[0]);
+    let way = if came > wanted { "often" } else { "seldom" };
+    Some(format!("{mock} called too {way}"))
 }

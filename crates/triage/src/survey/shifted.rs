@@ -320,11 +320,13 @@ fn measured_by(wanted: &str) -> bool {
 }
 
 /// How a value came out that no program means to show.
-pub(super) fn odd_value(said: &str) -> Option<&'static str> {
+pub(super) fn odd_value(said: &str) -> Option<String> {
     const ODD: [&str; 4] = ["NaN", "[object Object]", "Invalid Date", "Infinity"];
     let (wanted, came) = compared(said)?;
     let odd = ODD.iter().find(|odd| came.contains(**odd))?;
-    (!wanted.contains(*odd)).then_some(odd)
+    let came = came.trim_matches(['"', '\'', '`', ' ']);
+    let by_chance = if came == *odd { BY_CHANCE } else { "" };
+    (!wanted.contains(*odd)).then(|| format!("{by_chance}{came}"))
 }
 
 /// Whether the numbers that came are those that were wanted but for their signs.
@@ -359,13 +361,18 @@ pub(super) fn each_apart(said: &str) -> Option<String> {
     let apart = all.iter().zip(&others).map(|(one, other)| other - one);
     let apart: Vec<i64> = apart.filter(|apart| *apart != 0).collect();
     let first = apart.first()?;
-    (apart.len() > 1 && apart.iter().all(|one| one == first)).then(|| format!("each {first:+}"))
+    let by_chance = if is_rare(&first.abs().to_string()) {
+        ""
+    } else {
+        BY_CHANCE
+    };
+    (apart.len() > 1 && apart.iter().all(|one| one == first))
+        .then(|| format!("{by_chance}each {first:+}"))
 }
 
 /// How far two whole numbers are apart, beside the same unit. A few by chance.
 pub(super) fn apart(said: &str) -> Option<String> {
     static NUMBER: LazyPattern = LazyPattern::new(r"\A([^\d-]{0,8})(-?\d{1,9})([^\d.,]{0,8})\z");
-    const MANY: i64 = 10;
     let (wanted, came) = compared(said)?;
     let (wanted, came) = (NUMBER.captures(&wanted)?, NUMBER.captures(&came)?);
     if wanted[1] != came[1] || wanted[3] != came[3] {
@@ -379,7 +386,11 @@ pub(super) fn apart(said: &str) -> Option<String> {
     if is_answer || (-1..=1).contains(&more) {
         return None;
     }
-    let by_chance = if more.abs() < MANY { BY_CHANCE } else { "" };
+    let by_chance = if is_rare(&more.abs().to_string()) {
+        ""
+    } else {
+        BY_CHANCE
+    };
     Some(format!("{by_chance}{more:+} apart"))
 }
 
@@ -607,14 +618,20 @@ mod tests {
     #[test]
     fn what_no_program_means_and_how_far_numbers_are_apart_is_told() {
         let shown = "Expected: \"38%\"\n    Received: \"NaN%\"";
-        assert_eq!(odd_value(shown), Some("NaN"));
+        assert_eq!(odd_value(shown).as_deref(), Some("NaN%"));
+        let bare = "expected: <1> but was: <NaN>";
+        assert_eq!(odd_value(bare).as_deref(), Some("often: NaN"));
         assert_eq!(odd_value("expected: <1> but was: <2>"), None);
         for (said, wanted) in [
-            ("expected: <50> but was: <100>", Some("+50 apart")),
+            ("expected: <50> but was: <100>", Some("often: +50 apart")),
+            ("expected: <50> but was: <8223>", Some("+8173 apart")),
             ("expected: <3> but was: <5>", Some("often: +2 apart")),
             ("expected: <3> but was: <4>", None),
             ("expected: <200> but was: <500>", None),
-            ("expected: <5 km> but was: <95 km>", Some("+90 apart")),
+            (
+                "expected: <5 km> but was: <95 km>",
+                Some("often: +90 apart"),
+            ),
             ("expected: <5 km> but was: <95 mi>", None),
         ] {
             assert_eq!(apart(said).as_deref(), wanted, "{said}");
@@ -633,7 +650,7 @@ mod tests {
             assert!(!is_negated(said), "{said}");
         }
         let size = "expected: <800x600> but was: <799x599>";
-        assert_eq!(each_apart(size).as_deref(), Some("each -1"));
+        assert_eq!(each_apart(size).as_deref(), Some("often: each -1"));
         assert_eq!(each_apart("expected: <800x600> but was: <799x600>"), None);
         assert_eq!(each_apart("expected: <800x600> but was: <799x598>"), None);
     }

@@ -2,6 +2,7 @@
 //! for one reason, whichever of its functions each of them asks.
 
 use super::group::{CAUSES, Group, OF_EACH, merge};
+use super::lacks::SubjectKind;
 use super::mentions::Mentions;
 use super::parametrized::function;
 use super::shifted::compared;
@@ -39,6 +40,11 @@ pub(super) fn join_suites(
         let all = mentions.get(report).map_or(0, |told| told.tests_of(suite));
         let most = all > 0 && failed * 100 >= all * OF_HUNDRED;
         if together.len() < CAUSES_OF_ONE || !most || tests_several(views, groups, &together) {
+            continue;
+        }
+        if let Some(mentions) = mentions.get(report)
+            && calls_several(views, groups, &together, mentions)
+        {
             continue;
         }
         let together = of_one_kind(views, groups, together);
@@ -167,6 +173,22 @@ fn tests_several(views: &[FailureView<'_>], groups: &[Group], together: &[usize]
         }
     }
     blocks.len() > 1 || rows.values().filter(|rows| rows.len() > 1).count() > 1
+}
+
+/// Whether the failing lines of a suite call several functions, of which each may be wrong.
+fn calls_several(
+    views: &[FailureView<'_>],
+    groups: &[Group],
+    together: &[usize],
+    mentions: &Mentions,
+) -> bool {
+    let leads = together.iter().filter_map(|at| groups[*at].victims.first());
+    let subjects = leads.flat_map(|at| mentions.of(&views[*at]));
+    let called = subjects.filter_map(|subject| {
+        let (words, _) = subject.name.split_once('(')?;
+        (subject.kind == SubjectKind::Tested).then(|| words.rsplit(' ').next().unwrap_or(words))
+    });
+    called.collect::<BTreeSet<_>>().len() > 1
 }
 
 /// Whether a suite is called by the thing that it is about: `RouteTest`, `tests.test_vat`,

@@ -69,13 +69,18 @@ fn asked(text: &str, said: &[&str]) -> Option<String> {
     }
     let function = value_of(text).or_else(|| said.iter().find_map(|said| called(said)))?;
     let has_words = function[1..].contains(|c: char| c == '_' || c.is_ascii_uppercase());
+    // What many classes have is the method of one that is not told.
+    let is_of_any = ["to_", "is_", "as_", "has_"];
+    let is_of_any = is_of_any.iter().any(|begin| function.starts_with(begin));
     // Numbers that differ in another way are of another fault.
     let way = match said.iter().find_map(|said| measured(said)) {
         Some((true, _)) => " larger",
         Some((false, _)) => " smaller",
         None => "",
     };
-    has_words.then(|| format!("of {function}({way}"))
+    let is_function = text.contains(&format!("<function {function} at "));
+    let is_method = text.contains(&format!(".{function}(")) && !is_function;
+    (has_words && !is_of_any && !is_method).then(|| format!("of {function}({way}"))
 }
 
 /// The function that gave the value, as pytest tells it.

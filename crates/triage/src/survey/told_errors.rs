@@ -8,7 +8,7 @@ use super::mentions::Mentions;
 use super::wanted::COMPARES;
 use crate::engine::common_words::COMMON_WORDS;
 use jelly_base::model::FailureView;
-use jelly_base::text::LazyPattern;
+use jelly_base::text::{LazyPattern, WordList};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Groups that are compared. Of more, each says its own.
@@ -147,7 +147,7 @@ fn sentences(text: &str) -> BTreeSet<String> {
             None => break,
         }
     }
-    found.retain(|said| is_telling(said));
+    found.retain(|said| is_telling(said) || has_many_words(said));
     if let Some(class) = class.as_ref().and_then(|class| class.get(2)) {
         let whole = cut(&format!("{}: {said}", class.as_str()));
         // What a value is called stands at the end.
@@ -155,11 +155,8 @@ fn sentences(text: &str) -> BTreeSet<String> {
             .rsplit_once(": ")
             .map(|(about, _)| format!("{about}:"));
         let about = about.filter(|about| about.split_whitespace().count() > 2);
-        found.extend(
-            [Some(whole).filter(|one| one.len() <= LONGEST), about]
-                .into_iter()
-                .flatten(),
-        );
+        let whole = Some(whole).filter(|one| is_own(one) && !is_common(said));
+        found.extend([whole, about].into_iter().flatten());
     }
     found
 }
@@ -211,11 +208,21 @@ pub(super) fn errors(came: &str) -> impl Iterator<Item = &str> {
     named.chain(parts)
 }
 
-/// Whether a sentence is one of its own: it names something, or has many words.
+/// Words that name something in any program.
+const COMMON_NAMES: WordList = WordList(
+    "body code count data error get id index item items key length list map name none null number \
+     object path result self set size state status string text this type undefined url user value",
+);
+
+fn is_common(word: &str) -> bool {
+    let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
+    let mut known = COMMON_NAMES.words();
+    known.any(|known| known.eq_ignore_ascii_case(bare))
+}
+
+/// Whether a sentence is one of its own: it names something.
 fn is_telling(said: &str) -> bool {
     const WORDS: usize = 3;
-    const MANY: usize = 5;
-    const LONG: usize = 24;
     const SIGNS: [char; 8] = ['-', '_', '@', '.', '/', '\'', '(', '`'];
     let is_camel = |word: &str| {
         word.chars().skip(1).any(char::is_uppercase) && word.chars().any(char::is_lowercase)
@@ -225,7 +232,12 @@ fn is_telling(said: &str) -> bool {
         let has_letters = inner.chars().any(char::is_alphabetic);
         let has_digit = inner.contains(|c: char| c.is_ascii_digit());
         let is_quoted = word.starts_with(['"', ':']) && has_letters;
-        has_letters && (inner.contains(SIGNS) || has_digit || is_camel(inner) || is_quoted)
+        has_letters
+            && !is_common(word)
+            && (without_apostrophe(inner).contains(SIGNS)
+                || has_digit
+                || is_camel(inner)
+                || is_quoted)
     };
     let is_identifier = |word: &str| {
         let inner = word.trim_matches(|c: char| !c.is_alphanumeric());
@@ -233,18 +245,40 @@ fn is_telling(said: &str) -> bool {
     };
     let words = || said.split_whitespace();
     let count = words().count();
-    let is_generic = || {
-        COMMON_WORDS
-            .answers
-            .iter()
-            .any(|answer| said.contains(answer.as_str()))
+    is_own(said)
+        && (count >= WORDS && words().any(is_name) || count > 1 && words().any(is_identifier))
+}
+
+/// Whether a sentence that names nothing has so many words that it is hardly said of two
+/// things.
+fn has_many_words(said: &str) -> bool {
+    const MANY: usize = 5;
+    const LONG: usize = 24;
+    said.len() >= LONG && is_own(said) && said.split_whitespace().count() >= MANY
+}
+
+/// Whether a sentence is of a length that tells, and none that any program says.
+fn is_own(said: &str) -> bool {
+    const OF_RUNTIMES: [&str; 4] = [
+        "index out of",
+        "out of range",
+        "out of bounds",
+        "invalid literal for",
+    ];
+    let answers = COMMON_WORDS.answers.iter().map(String::as_str);
+    let mut generic = answers.chain(OF_RUNTIMES);
+    (SHORTEST..=LONGEST).contains(&said.len()) && !generic.any(|other| said.contains(other))
+}
+
+/// A word without the apostrophe that stands within it, as in `don't`.
+fn without_apostrophe(word: &str) -> String {
+    let is_within = |at: usize| {
+        let letter = |c: Option<char>| c.is_some_and(char::is_alphabetic);
+        letter(word[..at].chars().next_back()) && letter(word[at + 1..].chars().next())
     };
-    said.len() >= SHORTEST
-        && said.len() <= LONGEST
-        && !is_generic()
-        && (count >= WORDS && words().any(is_name)
-            || count > 1 && words().any(is_identifier)
-            || count >= MANY && said.len() >= LONG)
+    let signs = word.char_indices();
+    let kept = signs.filter(|(at, sign)| *sign != '\'' || !is_within(*at));
+    kept.map(|(_, sign)| sign).collect()
 }
 
 /// Whether a text holds another as a whole.
@@ -301,6 +335,10 @@ mod tests {
             );
         }
         for text in [
+            "IndexError: list index out of range",
+            "invalid literal for int() with base 10: 'x'",
+            "it doesn't",
+            "KeyError: 'id'",
             "Internal Server Error",
             "HTTP 500 Internal Server Error",
             "Connection refused",

@@ -1,6 +1,6 @@
 //! What in a shell's word is no secret spelled out: variables, and what commands write.
 
-use super::names::may_be_secret;
+use super::names::{has_secret_form, may_be_secret};
 use std::ops::Range;
 
 /// Commands that write what they are given.
@@ -36,16 +36,23 @@ fn command_length(value: &str) -> Option<usize> {
     let is_command = |c: char| c.is_ascii_alphanumeric() || "_-./~\\:".contains(c);
     let program = inside.trim_start().split(char::is_whitespace).next()?;
     let reads_file = program.starts_with('<') && !inside.contains("<<");
-    let is_program = !program.is_empty()
-        && program.chars().all(is_command)
-        && !ECHOES.contains(&program.to_ascii_lowercase().as_str());
+    let is_program = !program.is_empty() && program.chars().all(is_command) && !is_echo(program);
     ((is_program || reads_file) && !spells_out(inside)).then_some(length)
 }
 
-/// Whether a command has an input or another command that says what it writes.
+/// Whether a command has an input or another command that says what it writes, or a word that
+/// can only be a secret.
 fn spells_out(command: &str) -> bool {
     let mut words = command.split(|c: char| c.is_whitespace() || "\"'`;|&()".contains(c));
-    command.contains("<<") || words.any(|word| ECHOES.contains(&word) || word == "case")
+    command.contains("<<")
+        || words.any(|word| is_echo(word) || word == "case" || has_secret_form(word))
+}
+
+/// Whether a program, wherever it is, writes what it is given.
+fn is_echo(program: &str) -> bool {
+    let base = program.rsplit(['/', '\\']).next().unwrap_or(program);
+    let base = base.to_ascii_lowercase();
+    ECHOES.contains(&base.strip_suffix(".exe").unwrap_or(&base))
 }
 
 /// Where what was opened before this text is closed.

@@ -261,7 +261,8 @@ impl<'a> ShellLine<'a> {
             return Some(limit);
         }
         if self.here_document.is_some_and(|at| at < place.from) {
-            return Some(limit);
+            let line = self.text[place.from..limit].find('\n');
+            return Some(line.map_or(limit, |length| place.from + length));
         }
         let inner = NestedLine {
             text: &self.text[place.from..limit],
