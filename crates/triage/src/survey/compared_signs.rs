@@ -2,7 +2,7 @@
 //! a function was called too often.
 
 use super::lacks::{Subject, SubjectKind};
-use super::shifted::{BY_CHANCE, apart, each_apart, edit, is_negated, odd_value};
+use super::shifted::{BY_CHANCE, apart, each_apart, edit, is_negated, odd_value, ratio};
 use super::signs::suite_of;
 use jelly_base::model::Failure;
 use jelly_base::text::LazyPattern;
@@ -15,6 +15,7 @@ pub(super) fn compared_signs(failure: &Failure, said: &[Option<&str>], text: &st
     let mut found = Vec::new();
     found.extend(all().find_map(odd_value).map(|odd| of_suite(suite, &odd)));
     found.extend(all().find_map(apart).map(|apart| of_suite(suite, &apart)));
+    found.extend(all().find_map(ratio).map(|times| of_suite(suite, &times)));
     if all().any(is_negated) {
         found.push(of_suite(suite, "signs are turned"));
     }

@@ -224,6 +224,11 @@ mod tests {
                 "Depot.open.<locals>.wrapper() missing 1 required positional argument: 'retain'",
                 Some("Depot.open.<locals>.wrapper(retain)"),
             ),
+            (
+                "TypeError",
+                "Feed.add() takes 2 positional arguments but 4 were given",
+                Some("Feed.add(2)"),
+            ),
             // By these names many are called.
             (
                 "TypeError",

@@ -470,6 +470,28 @@ pub(super) fn measured(said: &str) -> Option<(bool, f64)> {
     (times.is_finite() && times != 1.0).then_some((came.abs() > wanted.abs(), times))
 }
 
+/// How many times the number that was wanted the one that came is, of numbers of several
+/// digits: twice, half and powers of ten come by chance or are told elsewhere.
+pub(super) fn ratio(said: &str) -> Option<String> {
+    const DIGITS: f64 = 10.0;
+    let (_, times) = measured(said)?;
+    let (wanted, came) = compared(said)?;
+    let number = |text: &str| {
+        let bare = text.trim_matches(|c: char| !c.is_ascii_digit());
+        bare.parse::<f64>().ok().filter(|number| *number >= DIGITS)
+    };
+    let (wanted, came) = (number(&wanted)?, number(&came)?);
+    // The status of an answer is no amount.
+    let is_answer = (200.0..300.0).contains(&wanted) && (100.0..600.0).contains(&came);
+    let size = if times.abs() < 1.0 {
+        times.recip()
+    } else {
+        times
+    };
+    let is_usual = [2.0, 10.0, 100.0, 1000.0].contains(&size);
+    (times > 0.0 && !is_usual && !is_answer).then(|| format!("{BY_CHANCE}{times:.6} times"))
+}
+
 /// The difference of two numbers with decimals, in values that are the same besides. One
 /// that comes by chance tells only where it comes often.
 fn difference(wanted: &str, came: &str) -> Option<String> {
@@ -558,7 +580,7 @@ pub(super) fn is_rare(number: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{apart, each_apart, edit, is_negated, odd_value, shift, swapped};
+    use super::{apart, each_apart, edit, is_negated, odd_value, ratio, shift, swapped};
 
     #[test]
     fn values_that_differ_in_one_way_have_one_sign() {
@@ -635,6 +657,23 @@ mod tests {
             ("expected: <5 km> but was: <95 mi>", None),
         ] {
             assert_eq!(apart(said).as_deref(), wanted, "{said}");
+        }
+    }
+
+    #[test]
+    fn numbers_of_one_factor_are_told() {
+        let factor = ratio("500 != 6000");
+        assert!(factor.is_some());
+        assert_eq!(factor, ratio("250 != 3000"));
+        for said in [
+            "500 != 1000",
+            "5 != 60",
+            "500 != 500",
+            "ab != cd",
+            "500 != -6000",
+            "expected: <200> but was: <500>",
+        ] {
+            assert_eq!(ratio(said), None, "{said}");
         }
     }
 
