@@ -488,7 +488,12 @@ pub(super) fn ratio(said: &str) -> Option<String> {
     } else {
         times
     };
-    let is_usual = [2.0, 10.0, 100.0, 1000.0].contains(&size);
+    // Small numbers are such parts of each other.
+    let is_part = (1..=4).any(|part| {
+        let parts = size * f64::from(part);
+        (parts - parts.round()).abs() < 1e-6 && parts <= 10.0
+    });
+    let is_usual = is_part || [100.0, 1000.0].contains(&size);
     (times > 0.0 && !is_usual && !is_answer).then(|| format!("{BY_CHANCE}{times:.6} times"))
 }
 
@@ -667,6 +672,8 @@ mod tests {
         assert_eq!(factor, ratio("250 != 3000"));
         for said in [
             "500 != 1000",
+            "expected: <30> but was: <20>",
+            "expected: <25> but was: <75>",
             "5 != 60",
             "500 != 500",
             "ab != cd",

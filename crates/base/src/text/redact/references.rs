@@ -43,9 +43,15 @@ fn command_length(value: &str) -> Option<usize> {
 /// Whether a command has an input or another command that says what it writes, or a word that
 /// can only be a secret.
 fn spells_out(command: &str) -> bool {
-    let mut words = command.split(|c: char| c.is_whitespace() || "\"'`;|&()".contains(c));
-    command.contains("<<")
-        || words.any(|word| is_echo(word) || word == "case" || has_secret_form(word))
+    const SPELL_OUT: [&str; 6] = ["-e", "-nr", "-p", "-rn", "case", "puts"];
+    let words = |text: &str| {
+        let is_end = |c: char| c.is_whitespace() || "\"'`;|&(){}".contains(c);
+        let mut words = text.split(is_end);
+        words.any(|word| is_echo(word) || SPELL_OUT.contains(&word) || has_secret_form(word))
+    };
+    // As the shell reads `e'c'ho`.
+    let unquoted: String = command.chars().filter(|c| !"\"'\\".contains(*c)).collect();
+    command.contains("<<") || words(command) || words(&unquoted)
 }
 
 /// Whether a program, wherever it is, writes what it is given.

@@ -9,6 +9,7 @@ use super::names::looks_secret;
 use super::references::{only_refers, reference_length};
 use super::shell_reader::{Open, Reader};
 use super::shell_words::{Language, ends_with_line_flag};
+use crate::text::LazyPattern;
 use std::ops::Range;
 
 /// Bytes of a reference to a variable, at most.
@@ -261,8 +262,10 @@ impl<'a> ShellLine<'a> {
             return Some(limit);
         }
         if self.here_document.is_some_and(|at| at < place.from) {
-            let line = self.text[place.from..limit].find('\n');
-            return Some(line.map_or(limit, |length| place.from + length));
+            let rest = &self.text[place.from..limit];
+            let line = rest.split_once('\n');
+            let line = line.filter(|(line, next)| self.ends_with_line(line, next));
+            return Some(line.map_or(limit, |(line, _)| place.from + line.len()));
         }
         let inner = NestedLine {
             text: &self.text[place.from..limit],
@@ -276,6 +279,22 @@ impl<'a> ShellLine<'a> {
             None => inner.end(name),
         };
         Some(length.map_or(limit, |length| place.from + length))
+    }
+
+    /// Whether a value in a here-document ends with its line: what follows is a value of its own
+    /// or ends the document.
+    fn ends_with_line(&self, line: &str, next: &str) -> bool {
+        static PAIR: LazyPattern =
+            LazyPattern::ascii(r"\A(?:[A-Z][A-Z0-9_]+=[^=\n]|[a-z][a-z0-9_.-]*: \S)");
+        let next = next.lines().next().unwrap_or_default();
+        let is_word =
+            !next.is_empty() && next.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+        let opens = ["<<", "<<-", "<<'", "<<\"", "<<-'", "<<-\"", "<<\\"];
+        let is_end = || {
+            let mut opens = opens.iter().map(|open| format!("{open}{next}"));
+            is_word && opens.any(|open| self.text.contains(&open))
+        };
+        !line.starts_with(['"', '\'']) && !line.ends_with('\\') && (PAIR.is_match(next) || is_end())
     }
 
     /// The end of the word that holds the quotes.
