@@ -51,6 +51,6 @@ pub use tree::{TREE_BYTES, is_too_large, is_too_large_json, read_json, tree_byte
 pub use volatile::{Varying, Volatile, varying, without_volatile};
 pub use word_list::{WordList, WordSet};
 pub use words::{
-    capitalised, first_names, human_duration, is_variable_name, json_type, lines, listed, one_line,
-    plural, truncate, truncate_middle, variable_name, without_numbers,
+    capitalised, first_names, holds_whole, human_duration, is_variable_name, json_type, lines,
+    listed, one_line, plural, truncate, truncate_middle, variable_name, without_numbers,
 };

@@ -217,6 +217,17 @@ pub fn capitalised(text: &str) -> String {
         .unwrap_or_default()
 }
 
+/// Whether a text holds another as a word, or words, of its own: `HOME` is none of
+/// `HOME_DELIVERY`.
+#[must_use]
+pub fn holds_whole(text: &str, part: &str) -> bool {
+    let is_within = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+    text.match_indices(part).any(|(at, _)| {
+        !is_within(text[..at].chars().next_back())
+            && !is_within(text[at + part.len()..].chars().next())
+    })
+}
+
 /// Whether a shell takes it for the name of a variable.
 #[must_use]
 pub fn is_variable_name(name: &str) -> bool {
@@ -238,9 +249,15 @@ pub fn variable_name(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{human_duration, lines, one_line, plural, truncate, truncate_middle};
+    use super::{holds_whole, human_duration, lines, one_line, plural, truncate, truncate_middle};
     use proptest::prelude::*;
     use std::time::Duration;
+
+    #[test]
+    fn a_part_of_a_word_is_not_held_as_a_whole() {
+        assert!(holds_whole("set HOME.", "HOME"));
+        assert!(!holds_whole("HOME_DELIVERY and éHOME", "HOME"));
+    }
 
     proptest! {
         #[test]

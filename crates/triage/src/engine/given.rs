@@ -3,7 +3,7 @@
 
 use super::live::arguments;
 use jelly_base::model::Failure;
-use jelly_base::text::LazyPattern;
+use jelly_base::text::{LazyPattern, holds_whole};
 use serde_json::Value;
 
 /// What the server answered in words, as a result or as an error.
@@ -40,16 +40,7 @@ pub(super) fn variable_named(failure: &Failure) -> bool {
     };
     let given = arguments(failure).map_or_else(String::new, Value::to_string);
     let mut names = failure.env_delta.keys();
-    names.any(|name| names_whole(answer, name) && !given.contains(name.as_str()))
-}
-
-/// Whether a text has a name as a word of its own: `HOME` is none in `HOME_DELIVERY`.
-fn names_whole(text: &str, name: &str) -> bool {
-    let is_within = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
-    text.match_indices(name).any(|(at, _)| {
-        !is_within(text[..at].chars().next_back())
-            && !is_within(text[at + name.len()..].chars().next())
-    })
+    names.any(|name| holds_whole(answer, name) && !given.contains(name.as_str()))
 }
 
 /// Whether an argument of the call is a page of HTML, or a part of one.

@@ -29,9 +29,8 @@ const MACHINE: [&str; 10] = [
 ];
 
 /// Why nobody is blamed.
-const WHY: &str = "What the test says of it may as well come from outside of the code: \
-                              the machine, a service or the environment. That proves nothing \
-                              against the code.";
+const WHY: &str = "What the test says of it may as well come from outside of the code: the machine, \
+                   a service or the environment. That proves nothing against the code.";
 
 /// Bytes that are read of a failure, and of a part of it.
 const READ: usize = 16 << 10;

@@ -2,32 +2,174 @@
 //! a function was called too often.
 
 use super::lacks::{Subject, SubjectKind};
-use super::shifted::{BY_CHANCE, apart, each_apart, edit, is_negated, odd_value, ratio};
+use super::shifted::{BY_CHANCE, compared, is_rare};
 use super::signs::suite_of;
 use jelly_base::model::Failure;
 use jelly_base::text::LazyPattern;
+use regex::Captures;
 
 /// How a value differs, in one suite or as an edit that hardly comes twice by chance. `said`
 /// are the message and the evidence.
 pub(super) fn compared_signs(failure: &Failure, said: &[Option<&str>], text: &str) -> Vec<Subject> {
+    const SIGNS: [fn(&str, &str) -> Option<String>; 5] =
+        [odd_value, apart, ratio, negated, each_apart];
     let suite = suite_of(failure).unwrap_or_default();
-    let all = || said.iter().copied().flatten().chain([text]);
-    let mut found = Vec::new();
-    found.extend(all().find_map(odd_value).map(|odd| of_suite(suite, &odd)));
-    found.extend(all().find_map(apart).map(|apart| of_suite(suite, &apart)));
-    found.extend(all().find_map(ratio).map(|times| of_suite(suite, &times)));
-    if all().any(is_negated) {
-        found.push(of_suite(suite, "signs are turned"));
-    }
-    found.extend(
-        all()
-            .find_map(each_apart)
-            .map(|each| of_suite(suite, &each)),
-    );
+    let told: Vec<(String, String)> = said
+        .iter()
+        .flatten()
+        .filter_map(|said| compared(said))
+        .collect();
     // Of a source the lines of a test would be compared.
-    let edit = said.iter().copied().flatten().find_map(edit);
-    found.extend(edit.map(|edit| Subject::new(SubjectKind::WrongValue, &edit)));
-    found
+    let edit = told.iter().find_map(|(wanted, came)| edit(wanted, came));
+    let in_text = compared(text);
+    let all = || told.iter().chain(&in_text);
+    let signs = SIGNS
+        .iter()
+        .filter_map(|sign| all().find_map(|(wanted, came)| sign(wanted, came)));
+    let signs = signs.map(|sign| of_suite(suite, &sign));
+    let edit = edit.map(|edit| Subject::new(SubjectKind::WrongValue, &edit));
+    signs.chain(edit).collect()
+}
+
+/// How a value came out that no program means to show.
+fn odd_value(wanted: &str, came: &str) -> Option<String> {
+    const ODD: [&str; 4] = ["NaN", "[object Object]", "Invalid Date", "Infinity"];
+    let odd = ODD.iter().find(|odd| came.contains(**odd))?;
+    let came = came.trim_matches(['"', '\'', '`', ' ']);
+    let by_chance = if came == *odd { BY_CHANCE } else { "" };
+    (!wanted.contains(*odd)).then(|| format!("{by_chance}{came}"))
+}
+
+/// Whether the numbers that came are those that were wanted but for their signs.
+fn negated(wanted: &str, came: &str) -> Option<String> {
+    static SIGN: LazyPattern = LazyPattern::new(r"(?:^|[\s\[({,])[-+](\d)");
+    let bare = |text: &str| {
+        let bare = SIGN.replace_all(text, " $1");
+        bare.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let has_digit = |text: &str| text.contains(|c: char| ('1'..='9').contains(&c));
+    let zeros = |text: &str| text.replace("+0", "0").replace("-0,", "0,");
+    let is_negated = zeros(wanted) != zeros(came) && bare(wanted) == bare(came);
+    (has_digit(wanted) && is_negated).then(|| "signs are turned".to_owned())
+}
+
+/// How far several numbers of one value are apart, each as far: of two, not by chance.
+fn each_apart(wanted: &str, came: &str) -> Option<String> {
+    static NUMBER: LazyPattern = LazyPattern::new(r"\d{1,9}");
+    let numbers = |text: &str| -> Vec<i64> {
+        let found = NUMBER.find_iter(text);
+        found.filter_map(|one| one.as_str().parse().ok()).collect()
+    };
+    let form = |text: &str| NUMBER.replace_all(text, "0").into_owned();
+    let (all, others) = (numbers(wanted), numbers(came));
+    let is_date = wanted.contains("datetime") || wanted.matches(['-', ':']).count() > 1;
+    if form(wanted) != form(came) || is_date {
+        return None;
+    }
+    let apart = all.iter().zip(&others).map(|(one, other)| other - one);
+    let apart: Vec<i64> = apart.filter(|apart| *apart != 0).collect();
+    let first = apart.first()?;
+    let by_chance = by_chance(*first);
+    (apart.len() > 1 && apart.iter().all(|one| one == first))
+        .then(|| format!("{by_chance}each {first:+}"))
+}
+
+/// How far two whole numbers are apart, beside the same unit. A few by chance.
+fn apart(wanted: &str, came: &str) -> Option<String> {
+    static NUMBER: LazyPattern = LazyPattern::new(r"\A([^\d-]{0,8})(-?\d{1,9})([^\d.,]{0,8})\z");
+    let (wanted, came) = (NUMBER.captures(wanted)?, NUMBER.captures(came)?);
+    if wanted[1] != came[1] || wanted[3] != came[3] {
+        return None;
+    }
+    let (wanted, came) = (wanted[2].parse::<i64>().ok()?, came[2].parse::<i64>().ok()?);
+    // The status of an answer is no amount.
+    let is_status = |number: i64| (100..600).contains(&number);
+    let is_answer = [200, 201, 202, 204].contains(&wanted) && is_status(came);
+    let more = came - wanted;
+    if is_answer || (-1..=1).contains(&more) {
+        return None;
+    }
+    let by_chance = by_chance(more);
+    Some(format!("{by_chance}{more:+} apart"))
+}
+
+/// What of a text came in another form, with the same words in it: `strong>…</strong` as
+/// `em>*…*</em`.
+fn edit(wanted: &str, came: &str) -> Option<String> {
+    const LETTERS: usize = 10;
+    let (wanted, came) = middle(wanted, came);
+    let (form, other) = (without_shared(wanted, came), without_shared(came, wanted));
+    let has_both = form.contains('…') && other.contains('…');
+    let letters = [&form, &other].into_iter().flat_map(|form| form.chars());
+    let letters = letters.filter(|letter| *letter != '…').count();
+    let is_form = |form: &str| form.contains(|c: char| c.is_ascii_punctuation());
+    (has_both && letters >= LETTERS && (is_form(&form) || is_form(&other)) && form != other)
+        .then(|| format!("{form} as {other}"))
+}
+
+/// Two texts without what both begin and end with.
+fn middle<'t>(one: &'t str, other: &'t str) -> (&'t str, &'t str) {
+    let same = one.chars().zip(other.chars());
+    let begin: usize = same
+        .take_while(|(a, b)| a == b)
+        .map(|(a, _)| a.len_utf8())
+        .sum();
+    let (one, other) = (&one[begin..], &other[begin..]);
+    let same = one.chars().rev().zip(other.chars().rev());
+    let end: usize = same
+        .take_while(|(a, b)| a == b)
+        .map(|(a, _)| a.len_utf8())
+        .sum();
+    (&one[..one.len() - end], &other[..other.len() - end])
+}
+
+/// A text with a mark for each run of words that another has, too.
+fn without_shared(text: &str, other: &str) -> String {
+    static WORD: LazyPattern = LazyPattern::new(r"\w{2,}");
+    let others: Vec<&str> = WORD.find_iter(other).map(|word| word.as_str()).collect();
+    let bare = WORD.replace_all(text, |word: &Captures<'_>| {
+        match others.contains(&&word[0]) {
+            true => "…".to_owned(),
+            false => word[0].to_owned(),
+        }
+    });
+    let mut form = bare.into_owned();
+    while form.contains("… …") {
+        form = form.replace("… …", "…");
+    }
+    form
+}
+
+/// How many times the number that was wanted the one that came is, of numbers of several
+/// digits: twice, half and powers of ten come by chance or are told elsewhere.
+fn ratio(wanted: &str, came: &str) -> Option<String> {
+    static NUMBER: LazyPattern = LazyPattern::new(r"\A\D{0,12}?(-?\d+(?:[.,]\d+)?)\D{0,4}\z");
+    const DIGITS: f64 = 10.0;
+    let number = |text: &str| {
+        let found = NUMBER.captures(text)?;
+        let number = found[1].replace(',', ".").parse::<f64>().ok();
+        number.filter(|number| *number >= DIGITS)
+    };
+    let (wanted, came) = (number(wanted)?, number(came)?);
+    let times = came / wanted;
+    // The status of an answer is no amount.
+    let is_answer = (200.0..300.0).contains(&wanted) && (100.0..600.0).contains(&came);
+    let size = times.max(times.recip());
+    // Small numbers are such parts of each other.
+    let is_part = (1..=4).any(|part| {
+        let parts = size * f64::from(part);
+        (parts - parts.round()).abs() < 1e-6 && parts <= 10.0
+    });
+    let is_usual = is_part || [100.0, 1000.0].contains(&size);
+    (!is_usual && !is_answer).then(|| format!("{BY_CHANCE}{times:.6} times"))
+}
+
+/// What a sign begins with that a difference comes by, however often it does.
+fn by_chance(difference: i64) -> &'static str {
+    match is_rare(&difference.abs().to_string()) {
+        true => "",
+        false => BY_CHANCE,
+    }
 }
 
 /// Whether a mock was called too often or too seldom, in one block of tests.
@@ -127,4 +269,93 @@ fn calls(said: &str) -> Option<String> {
         .map_or("", |mock| mock.extract::<1>().1[0]);
     let way = if came > wanted { "often" } else { "seldom" };
     Some(format!("{mock} called too {way}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::shifted::compared;
+    use super::{apart, each_apart, edit, negated, odd_value, ratio};
+
+    fn told(sign: fn(&str, &str) -> Option<String>, said: &str) -> Option<String> {
+        let (wanted, came) = compared(said)?;
+        sign(&wanted, &came)
+    }
+
+    #[test]
+    fn what_no_program_means_and_how_far_numbers_are_apart_is_told() {
+        let shown = "Expected: \"38%\"\n    Received: \"NaN%\"";
+        assert_eq!(told(odd_value, shown).as_deref(), Some("NaN%"));
+        let bare = "expected: <1> but was: <NaN>";
+        assert_eq!(told(odd_value, bare).as_deref(), Some("often: NaN"));
+        assert_eq!(told(odd_value, "expected: <1> but was: <2>"), None);
+        for (said, wanted) in [
+            ("expected: <50> but was: <100>", Some("often: +50 apart")),
+            ("expected: <50> but was: <8223>", Some("+8173 apart")),
+            ("expected: <3> but was: <5>", Some("often: +2 apart")),
+            ("expected: <3> but was: <4>", None),
+            ("expected: <200> but was: <500>", None),
+            (
+                "expected: <5 km> but was: <95 km>",
+                Some("often: +90 apart"),
+            ),
+            ("expected: <5 km> but was: <95 mi>", None),
+        ] {
+            assert_eq!(told(apart, said).as_deref(), wanted, "{said}");
+        }
+    }
+
+    #[test]
+    fn numbers_of_one_factor_are_told() {
+        let factor = told(ratio, "500 != 6000");
+        assert!(factor.is_some());
+        assert_eq!(factor, told(ratio, "250 != 3000"));
+        for said in [
+            "500 != 1000",
+            "expected: <30> but was: <20>",
+            "expected: <25> but was: <75>",
+            "5 != 60",
+            "500 != 500",
+            "ab != cd",
+            "500 != -6000",
+            "expected: <200> but was: <500>",
+        ] {
+            assert_eq!(told(ratio, said), None, "{said}");
+        }
+    }
+
+    #[test]
+    fn turned_signs_and_numbers_that_are_each_as_far_apart_are_told() {
+        for said in [
+            "expected: -500\n     got: 500",
+            "expected [ 13.53, -52.58 ] to deeply equal [ 13.53, 52.58 ]",
+        ] {
+            assert!(told(negated, said).is_some(), "{said}");
+        }
+        for said in ["expected: 0\n     got: 8000", "expected: 5\n     got: 5"] {
+            assert!(told(negated, said).is_none(), "{said}");
+        }
+        let size = "expected: <800x600> but was: <799x599>";
+        assert_eq!(told(each_apart, size).as_deref(), Some("often: each -1"));
+        assert_eq!(
+            told(each_apart, "expected: <800x600> but was: <799x600>"),
+            None
+        );
+        assert_eq!(
+            told(each_apart, "expected: <800x600> but was: <799x598>"),
+            None
+        );
+    }
+
+    #[test]
+    fn the_same_words_in_another_form_are_one_edit() {
+        let of = |word: &str| {
+            let said = format!(
+                "Failed asserting that two strings are identical. --- Expected +++ Actual -'a <strong>{word}</strong> c' +'a <em>*{word}*</em> c'"
+            );
+            told(edit, &said)
+        };
+        assert!(of("big").is_some());
+        assert_eq!(of("big"), of("small"));
+        assert_eq!(told(edit, "expected: <a b> but was: <a c>"), None);
+    }
 }

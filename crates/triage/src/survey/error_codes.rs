@@ -39,6 +39,11 @@ pub(super) fn variant(text: &str) -> Option<&str> {
          DirectoryNotEmpty InvalidInput InvalidData TimedOut WriteZero StorageFull UnexpectedEof \
          OutOfMemory",
     );
+    // Names of products and formats are written so, too.
+    const NAMES: WordList = WordList(
+        "GitHub GitLab MacBook JavaScript TypeScript PostgreSQL MongoDB YouTube LinkedIn PayPal \
+         OpenSSL WebSocket OAuth MacOs GraphQl BitBucket CloudFlare DynamoDb RabbitMq CircleCi",
+    );
     if !["`Err`", "Err(", "panicked at "]
         .iter()
         .any(|sign| text.contains(sign))
@@ -46,11 +51,6 @@ pub(super) fn variant(text: &str) -> Option<&str> {
         return None;
     }
     let name = VARIANT.captures(text)?.name("name")?.as_str();
-    // Names of products and formats are written so, too.
-    const NAMES: WordList = WordList(
-        "GitHub GitLab MacBook JavaScript TypeScript PostgreSQL MongoDB YouTube LinkedIn PayPal \
-         OpenSSL WebSocket OAuth MacOs GraphQl BitBucket CloudFlare DynamoDb RabbitMq CircleCi",
-    );
     let is_of_program =
         !NAMES.has(name) && !OF_ANYTHING.iter().any(|end| name.ends_with(end)) && !OF_STD.has(name);
     is_of_program.then_some(name)

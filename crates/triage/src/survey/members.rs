@@ -81,10 +81,11 @@ fn named(form: &Regex, text: &str, failure: &Failure) -> Option<String> {
             return None;
         }
         let called = format!("{call}({name})");
-        // Methods are called by their bare names, too.
         // How many it takes is of one function, which several classes may have.
         let is_count = name.bytes().all(|b| b.is_ascii_digit()) && !name.is_empty();
-        return match own == call && !is_rare(own) || is_count {
+        // Methods are called by their bare names, too.
+        let is_of_any = own == call && !is_rare(own);
+        return match is_of_any || is_count {
             true => of_file(&called, failure),
             false => Some(called),
         };

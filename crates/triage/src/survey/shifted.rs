@@ -319,129 +319,6 @@ fn measured_by(wanted: &str) -> bool {
     wanted.trim_start_matches(['-', '+']).parse::<f64>().is_ok()
 }
 
-/// How a value came out that no program means to show.
-pub(super) fn odd_value(said: &str) -> Option<String> {
-    const ODD: [&str; 4] = ["NaN", "[object Object]", "Invalid Date", "Infinity"];
-    let (wanted, came) = compared(said)?;
-    let odd = ODD.iter().find(|odd| came.contains(**odd))?;
-    let came = came.trim_matches(['"', '\'', '`', ' ']);
-    let by_chance = if came == *odd { BY_CHANCE } else { "" };
-    (!wanted.contains(*odd)).then(|| format!("{by_chance}{came}"))
-}
-
-/// Whether the numbers that came are those that were wanted but for their signs.
-pub(super) fn is_negated(said: &str) -> bool {
-    static SIGN: LazyPattern = LazyPattern::new(r"(?:^|[\s\[({,])[-+](\d)");
-    let Some((wanted, came)) = compared(said) else {
-        return false;
-    };
-    let bare = |text: &str| {
-        let bare = SIGN.replace_all(text, " $1");
-        bare.split_whitespace().collect::<Vec<_>>().join(" ")
-    };
-    let has_digit = |text: &str| text.contains(|c: char| ('1'..='9').contains(&c));
-    let zeros = |text: &str| text.replace("+0", "0").replace("-0,", "0,");
-    has_digit(&wanted) && zeros(&wanted) != zeros(&came) && bare(&wanted) == bare(&came)
-}
-
-/// How far several numbers of one value are apart, each as far: of two, not by chance.
-pub(super) fn each_apart(said: &str) -> Option<String> {
-    static NUMBER: LazyPattern = LazyPattern::new(r"\d{1,9}");
-    let (wanted, came) = compared(said)?;
-    let numbers = |text: &str| -> Vec<i64> {
-        let found = NUMBER.find_iter(text);
-        found.filter_map(|one| one.as_str().parse().ok()).collect()
-    };
-    let form = |text: &str| NUMBER.replace_all(text, "0").into_owned();
-    let (all, others) = (numbers(&wanted), numbers(&came));
-    let is_date = wanted.contains("datetime") || wanted.matches(['-', ':']).count() > 1;
-    if form(&wanted) != form(&came) || is_date {
-        return None;
-    }
-    let apart = all.iter().zip(&others).map(|(one, other)| other - one);
-    let apart: Vec<i64> = apart.filter(|apart| *apart != 0).collect();
-    let first = apart.first()?;
-    let by_chance = if is_rare(&first.abs().to_string()) {
-        ""
-    } else {
-        BY_CHANCE
-    };
-    (apart.len() > 1 && apart.iter().all(|one| one == first))
-        .then(|| format!("{by_chance}each {first:+}"))
-}
-
-/// How far two whole numbers are apart, beside the same unit. A few by chance.
-pub(super) fn apart(said: &str) -> Option<String> {
-    static NUMBER: LazyPattern = LazyPattern::new(r"\A([^\d-]{0,8})(-?\d{1,9})([^\d.,]{0,8})\z");
-    let (wanted, came) = compared(said)?;
-    let (wanted, came) = (NUMBER.captures(&wanted)?, NUMBER.captures(&came)?);
-    if wanted[1] != came[1] || wanted[3] != came[3] {
-        return None;
-    }
-    let (wanted, came) = (wanted[2].parse::<i64>().ok()?, came[2].parse::<i64>().ok()?);
-    // The status of an answer is no amount.
-    let is_status = |number: i64| (100..600).contains(&number);
-    let is_answer = [200, 201, 202, 204].contains(&wanted) && is_status(came);
-    let more = came - wanted;
-    if is_answer || (-1..=1).contains(&more) {
-        return None;
-    }
-    let by_chance = if is_rare(&more.abs().to_string()) {
-        ""
-    } else {
-        BY_CHANCE
-    };
-    Some(format!("{by_chance}{more:+} apart"))
-}
-
-/// What of a text came in another form, with the same words in it: `strong>…</strong` as
-/// `em>*…*</em`.
-pub(super) fn edit(said: &str) -> Option<String> {
-    const LETTERS: usize = 10;
-    let (wanted, came) = compared(said)?;
-    let (wanted, came) = middle(&wanted, &came);
-    let (form, other) = (without_shared(wanted, came), without_shared(came, wanted));
-    let has_both = form.contains('…') && other.contains('…');
-    let letters = [&form, &other].into_iter().flat_map(|form| form.chars());
-    let letters = letters.filter(|letter| *letter != '…').count();
-    let is_form = |form: &str| form.contains(|c: char| c.is_ascii_punctuation());
-    (has_both && letters >= LETTERS && (is_form(&form) || is_form(&other)) && form != other)
-        .then(|| format!("{form} as {other}"))
-}
-
-/// Two texts without what both begin and end with.
-fn middle<'t>(one: &'t str, other: &'t str) -> (&'t str, &'t str) {
-    let same = one.chars().zip(other.chars());
-    let begin: usize = same
-        .take_while(|(a, b)| a == b)
-        .map(|(a, _)| a.len_utf8())
-        .sum();
-    let (one, other) = (&one[begin..], &other[begin..]);
-    let same = one.chars().rev().zip(other.chars().rev());
-    let end: usize = same
-        .take_while(|(a, b)| a == b)
-        .map(|(a, _)| a.len_utf8())
-        .sum();
-    (&one[..one.len() - end], &other[..other.len() - end])
-}
-
-/// A text with a mark for each run of words that another has, too.
-fn without_shared(text: &str, other: &str) -> String {
-    static WORD: LazyPattern = LazyPattern::new(r"\w{2,}");
-    let others: Vec<&str> = WORD.find_iter(other).map(|word| word.as_str()).collect();
-    let bare = WORD.replace_all(text, |word: &Captures<'_>| {
-        match others.contains(&&word[0]) {
-            true => "…".to_owned(),
-            false => word[0].to_owned(),
-        }
-    });
-    let mut form = bare.into_owned();
-    while form.contains("… …") {
-        form = form.replace("… …", "…");
-    }
-    form
-}
-
 /// Whether words came in place of others, or nothing: no number, and no text.
 pub(super) fn is_state(said: &str) -> bool {
     static STATE: LazyPattern = LazyPattern::new(r"\A[A-Za-z]+(?:[ _-][A-Za-z]+){0,2}\z");
@@ -468,33 +345,6 @@ pub(super) fn measured(said: &str) -> Option<(bool, f64)> {
     let (wanted, came) = (number(&wanted)?, number(&came)?);
     let times = came / wanted;
     (times.is_finite() && times != 1.0).then_some((came.abs() > wanted.abs(), times))
-}
-
-/// How many times the number that was wanted the one that came is, of numbers of several
-/// digits: twice, half and powers of ten come by chance or are told elsewhere.
-pub(super) fn ratio(said: &str) -> Option<String> {
-    const DIGITS: f64 = 10.0;
-    let (_, times) = measured(said)?;
-    let (wanted, came) = compared(said)?;
-    let number = |text: &str| {
-        let bare = text.trim_matches(|c: char| !c.is_ascii_digit());
-        bare.parse::<f64>().ok().filter(|number| *number >= DIGITS)
-    };
-    let (wanted, came) = (number(&wanted)?, number(&came)?);
-    // The status of an answer is no amount.
-    let is_answer = (200.0..300.0).contains(&wanted) && (100.0..600.0).contains(&came);
-    let size = if times.abs() < 1.0 {
-        times.recip()
-    } else {
-        times
-    };
-    // Small numbers are such parts of each other.
-    let is_part = (1..=4).any(|part| {
-        let parts = size * f64::from(part);
-        (parts - parts.round()).abs() < 1e-6 && parts <= 10.0
-    });
-    let is_usual = is_part || [100.0, 1000.0].contains(&size);
-    (times > 0.0 && !is_usual && !is_answer).then(|| format!("{BY_CHANCE}{times:.6} times"))
 }
 
 /// The difference of two numbers with decimals, in values that are the same besides. One
@@ -585,7 +435,7 @@ pub(super) fn is_rare(number: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{apart, each_apart, edit, is_negated, odd_value, ratio, shift, swapped};
+    use super::{shift, swapped};
 
     #[test]
     fn values_that_differ_in_one_way_have_one_sign() {
@@ -640,78 +490,6 @@ mod tests {
         ] {
             assert_eq!(shift(said).as_deref(), Some(wanted), "{said}");
         }
-    }
-
-    #[test]
-    fn what_no_program_means_and_how_far_numbers_are_apart_is_told() {
-        let shown = "Expected: \"38%\"\n    Received: \"NaN%\"";
-        assert_eq!(odd_value(shown).as_deref(), Some("NaN%"));
-        let bare = "expected: <1> but was: <NaN>";
-        assert_eq!(odd_value(bare).as_deref(), Some("often: NaN"));
-        assert_eq!(odd_value("expected: <1> but was: <2>"), None);
-        for (said, wanted) in [
-            ("expected: <50> but was: <100>", Some("often: +50 apart")),
-            ("expected: <50> but was: <8223>", Some("+8173 apart")),
-            ("expected: <3> but was: <5>", Some("often: +2 apart")),
-            ("expected: <3> but was: <4>", None),
-            ("expected: <200> but was: <500>", None),
-            (
-                "expected: <5 km> but was: <95 km>",
-                Some("often: +90 apart"),
-            ),
-            ("expected: <5 km> but was: <95 mi>", None),
-        ] {
-            assert_eq!(apart(said).as_deref(), wanted, "{said}");
-        }
-    }
-
-    #[test]
-    fn numbers_of_one_factor_are_told() {
-        let factor = ratio("500 != 6000");
-        assert!(factor.is_some());
-        assert_eq!(factor, ratio("250 != 3000"));
-        for said in [
-            "500 != 1000",
-            "expected: <30> but was: <20>",
-            "expected: <25> but was: <75>",
-            "5 != 60",
-            "500 != 500",
-            "ab != cd",
-            "500 != -6000",
-            "expected: <200> but was: <500>",
-        ] {
-            assert_eq!(ratio(said), None, "{said}");
-        }
-    }
-
-    #[test]
-    fn turned_signs_and_numbers_that_are_each_as_far_apart_are_told() {
-        for said in [
-            "expected: -500\n     got: 500",
-            "expected [ 13.53, -52.58 ] to deeply equal [ 13.53, 52.58 ]",
-        ] {
-            assert!(is_negated(said), "{said}");
-        }
-        for said in ["expected: 0\n     got: 8000", "expected: 5\n     got: 5"] {
-            assert!(!is_negated(said), "{said}");
-        }
-        let size = "expected: <800x600> but was: <799x599>";
-        assert_eq!(each_apart(size).as_deref(), Some("often: each -1"));
-        assert_eq!(each_apart("expected: <800x600> but was: <799x600>"), None);
-        assert_eq!(each_apart("expected: <800x600> but was: <799x598>"), None);
-    }
-
-    #[test]
-    fn the_same_words_in_another_form_are_one_edit() {
-        let of = |word: &str| {
-            let said = format!(
-                "Failed asserting that two strings are identical. --- Expected +++ Actual -'a <strong>{word}</strong> c' +'a <em>*{word}*</em> c'"
-            );
-            edit(&said)
-        };
-        assert!(of("big").is_some());
-        assert_eq!(of("big"), of("small"));
-        assert_eq!(edit("expected: <a b> but was: <a c>"), None);
     }
 
     #[test]

@@ -101,7 +101,7 @@ pub(super) fn raised_in(text: &str, said: &str) -> Option<Subject> {
     );
     let class = said.split([':', ' ']).next().unwrap_or_default();
     let class = class.rsplit('.').next().unwrap_or_default();
-    if !OF_VALUES.words().any(|known| known == class) {
+    if !OF_VALUES.has(class) {
         return None;
     }
     let function = called(text)?;

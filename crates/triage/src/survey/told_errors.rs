@@ -8,7 +8,7 @@ use super::mentions::Mentions;
 use super::wanted::COMPARES;
 use crate::engine::common_words::COMMON_WORDS;
 use jelly_base::model::FailureView;
-use jelly_base::text::{LazyPattern, WordList};
+use jelly_base::text::{LazyPattern, WordList, holds_whole};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Groups that are compared. Of more, each says its own.
@@ -85,7 +85,7 @@ fn raised(leads: &[(usize, &FailureView<'_>)], came: &[Came<'_>]) -> Vec<(usize,
     let mut found = Vec::new();
     for one in came {
         let is_meant = |(report, sentence): &(&str, String)| {
-            *report == one.report && holds(one.text, sentence)
+            *report == one.report && holds_whole(one.text, sentence)
         };
         let meant = said.iter().filter(|(said, _)| is_meant(said));
         let meant = meant.flat_map(|(_, by)| by.iter().copied());
@@ -110,7 +110,7 @@ fn shared(came: &[Came<'_>], known: &BTreeSet<usize>) -> Vec<(usize, usize)> {
             .filter(|(other, _)| *other != number);
         let others = others.filter(|(_, other)| other.report == one.report && other.compares);
         for (_, other) in others {
-            let is_same = errors.iter().any(|error| holds(other.text, error));
+            let is_same = errors.iter().any(|error| holds_whole(other.text, error));
             let is_told = known.contains(&one.group) && known.contains(&other.group);
             if is_same && !is_told {
                 found.push((other.group, one.group));
@@ -216,8 +216,7 @@ const COMMON_NAMES: WordList = WordList(
 
 fn is_common(word: &str) -> bool {
     let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
-    let mut known = COMMON_NAMES.words();
-    known.any(|known| known.eq_ignore_ascii_case(bare))
+    COMMON_NAMES.has(&bare.to_ascii_lowercase())
 }
 
 /// Whether a sentence is one of its own: it names something.
@@ -281,19 +280,10 @@ fn without_apostrophe(word: &str) -> String {
     kept.map(|(_, sign)| sign).collect()
 }
 
-/// Whether a text holds another as a whole.
-fn holds(text: &str, said: &str) -> bool {
-    let is_within = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
-    text.match_indices(said).any(|(at, _)| {
-        let before = text[..at].chars().next_back();
-        let behind = text[at + said.len()..].chars().next();
-        !is_within(before) && !is_within(behind)
-    })
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{errors, holds, sentences};
+    use super::{errors, sentences};
+    use jelly_base::text::holds_whole;
 
     #[test]
     fn a_sentence_of_its_own_names_something() {
@@ -346,8 +336,11 @@ mod tests {
         ] {
             assert!(sentences(text).is_empty(), "{text}: {:?}", sentences(text));
         }
-        assert!(holds("error: index v2 not found", "index v2 not found"));
-        assert!(!holds("error: index v22 not found", "index v2"));
+        assert!(holds_whole(
+            "error: index v2 not found",
+            "index v2 not found"
+        ));
+        assert!(!holds_whole("error: index v22 not found", "index v2"));
     }
 
     #[test]
