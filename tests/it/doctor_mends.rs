@@ -2,7 +2,7 @@
 //! as it is printed: each is mended by it, or told in a way that is true.
 
 use crate::support::doctor::{examined, fixes, of};
-use crate::support::{Project, real};
+use crate::support::{HeldPort, Project, real};
 use serde_json::{Map, Value, json};
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -270,10 +270,8 @@ fn saying(status: &'static str, body: &'static str) -> String {
 fn servers_behind_a_url_are_told_what_to_write_in_their_entries() {
     let project = Project::empty();
     let (forbidden, gone) = (web("403 Forbidden"), web("404 Not Found"));
-    let nobody = {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        format!("http://{}/mcp", listener.local_addr().unwrap())
-    };
+    let silent = HeldPort::new();
+    let nobody = format!("http://127.0.0.1:{}/mcp", silent.number());
     let servers = json!({
         "forbidden": { "url": forbidden, "headers": { "X-Team": "a" } },
         "gone": { "url": gone },

@@ -9,7 +9,7 @@
 //! wrong `mcp` is of a few lines. docs/doctor.md shows the same by hand.
 
 use crate::support::doctor::{examined, fixes, of};
-use crate::support::{Project, fixtures, real};
+use crate::support::{HeldPort, Project, fixtures, real};
 use serde_json::{Map, Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
@@ -83,7 +83,7 @@ fn node(package: &str, args: &[&str]) -> Value {
 }
 
 /// The fifteen.
-fn servers(project: &Project, taken: u16, registry: &str) -> Map<String, Value> {
+fn servers(project: &Project, taken: u16, silent: &HeldPort, registry: &str) -> Map<String, Value> {
     std::fs::create_dir(project.path("data")).unwrap();
     let data = project.path("data").display().to_string();
     let projects = project.path("projects").display().to_string();
@@ -116,17 +116,11 @@ fn servers(project: &Project, taken: u16, registry: &str) -> Map<String, Value> 
         "mismatch": { "command": real("pypi/.venv/mcp-1.0.0/bin/python"), "args": [notes] },
         "junk": { "command": "npm", "args": ["start"], "cwd": project.path("notes") },
         "mute": { "command": "node", "args": [npm("server-everything"), "streamableHttp"],
-                  "env": { "PORT": free_port().to_string() } },
+                  "env": { "PORT": silent.number().to_string() } },
     }) else {
         unreachable!("an object is one");
     };
     servers
-}
-
-/// Of this moment; nobody holds it.
-fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.local_addr().unwrap().port()
 }
 
 /// Pastes the first member of this name and with these blanks that a fix
@@ -155,7 +149,8 @@ fn fifteen_servers_are_told_what_ails_them_and_mended_by_what_is_printed() {
     let project = Project::empty();
     let taken = TcpListener::bind("0.0.0.0:0").unwrap();
     let port = taken.local_addr().unwrap().port();
-    let mut servers = servers(&project, port, &empty_registry());
+    let silent = HeldPort::new();
+    let mut servers = servers(&project, port, &silent, &empty_registry());
     let report = examined(&project, &servers, "20s");
     assert_eq!(report["exit_code"], 3);
     for name in ["everything", "files", "memory", "shell", "echo"] {
@@ -239,8 +234,9 @@ fn fifteen_servers_are_told_what_ails_them_and_mended_by_what_is_printed() {
 fn the_command_for_a_mute_server_shows_what_it_does_instead() {
     let project = Project::empty();
     let mut servers = Map::new();
+    let silent = HeldPort::new();
     let server = json!({ "command": "node", "args": [npm("server-everything"), "streamableHttp"],
-                         "env": { "PORT": free_port().to_string() } });
+                         "env": { "PORT": silent.number().to_string() } });
     servers.insert("mute".to_owned(), server);
     let report = examined(&project, &servers, "4s");
     let line = of(&report, "mute")["by_hand"].as_str().unwrap();

@@ -4,9 +4,9 @@
 use crate::support::http::{
     Http, Request, event, hold, json_answer, legacy, modern, respond, result, stream_head, text,
 };
-use crate::support::{Project, Run, run, started};
+use crate::support::{HeldPort, Project, Run, run, started};
 use serde_json::{Value, json};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
@@ -513,10 +513,9 @@ fn a_started_server_that_listens_at_another_port_is_told_so() {
     )
     .replace("startup_timeout: 20s", "startup_timeout: 3s");
     // Of a port that jelly chose, nobody wrote another one.
-    let free = TcpListener::bind(("127.0.0.1", 0)).unwrap();
-    let port = free.local_addr().unwrap().port().to_string();
-    drop(free);
-    let project = Project::with(&plan(&entry.replace("${port}", &port), WORK));
+    let silent = HeldPort::new();
+    let entry = entry.replace("${port}", &silent.number().to_string());
+    let project = Project::with(&plan(&entry, WORK));
     let run = project.run(&["--max-iterations", "1"]);
     let failure = run.last().failure("s");
     let diagnosis = &failure["diagnosis"];

@@ -5,7 +5,7 @@
 use crate::support::http::{
     Http, Request, event, hold, json_answer, legacy, respond, result, stream_head, text,
 };
-use crate::support::{Project, Run};
+use crate::support::{HeldPort, Project, Run};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::Write;
@@ -104,12 +104,8 @@ fn in_the_call<'r>(run: &'r Run, side: &str, root_cause: &str) -> &'r Value {
 
 #[test]
 fn a_port_at_which_nobody_listens() {
-    let port = std::net::TcpListener::bind(("127.0.0.1", 0))
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .port();
-    let run = run_at(&format!("http://127.0.0.1:{port}/mcp"), "3s");
+    let silent = HeldPort::new();
+    let run = run_at(&format!("http://127.0.0.1:{}/mcp", silent.number()), "3s");
     let failure = never_ready(&run, "connection_refused");
     assert_eq!(failure["http"]["error"], "connection_refused");
     assert_eq!(failure["diagnosis"]["retryable"], true);

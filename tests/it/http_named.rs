@@ -2,7 +2,7 @@
 //! each is named as what it is, with its own advice.
 
 use crate::support::http::{Http, Request, json_answer, legacy, respond, result, text};
-use crate::support::{Project, Run};
+use crate::support::{HeldPort, Project, Run};
 use serde_json::Value;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -188,9 +188,8 @@ fn an_answer_in_mid_run_that_is_none_is_named_as_what_it_is() {
 
 #[test]
 fn a_proxy_of_the_environment_is_named_where_nothing_came_of_it() {
-    let free = TcpListener::bind(("127.0.0.1", 0)).unwrap();
-    let port = free.local_addr().unwrap().port();
-    drop(free);
+    let silent = HeldPort::new();
+    let port = silent.number();
     let proxy = format!("http://user:swordfish@127.0.0.1:{port}");
     let run = run_at(
         "http://mcp.example.test/mcp",

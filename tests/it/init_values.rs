@@ -1,8 +1,7 @@
 //! `jelly init`: values that a `server.json` leaves open, and short secrets.
 
-use crate::support::{Ended, Project};
+use crate::support::{Ended, HeldPort, Project};
 use serde_json::json;
-use std::net::TcpListener;
 
 /// A server over HTTP that wants a key, and has tools that say secrets.
 const SERVER: &str = r#"
@@ -35,10 +34,8 @@ ThreadingHTTPServer(("127.0.0.1", PORT), Server).serve_forever()
 
 #[test]
 fn a_package_over_http_gets_its_headers_and_a_short_secret_hides_no_words() {
-    let port = TcpListener::bind("127.0.0.1:0")
-        .and_then(|listener| listener.local_addr())
-        .unwrap()
-        .port();
+    let held = HeldPort::new();
+    let port = held.number();
     let project = Project::empty();
     project.write("server.py", SERVER.replace("PORT", &port.to_string()));
     let npx = project.script("bin/npx", "#!/bin/sh\nexec python3 server.py\n");

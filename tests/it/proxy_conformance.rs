@@ -4,8 +4,8 @@
 
 use crate::conformance::suite::Suite;
 use crate::support::listening::Listening;
-use crate::support::{Project, procs, real};
-use std::net::{TcpListener, TcpStream};
+use crate::support::{HeldPort, Project, procs, real};
+use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 
 /// A real server, and how it is started: its script, and what makes it listen
@@ -103,18 +103,16 @@ fn compare(server: &Compared, scenarios: Vec<String>) {
 /// A server that listens by itself.
 struct Direct {
     child: Child,
-    port: u16,
+    port: HeldPort,
 }
 
 impl Direct {
     fn start(script: &str, args: &[&str]) -> Self {
-        let free = TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = free.local_addr().unwrap().port();
-        drop(free);
+        let port = HeldPort::new();
         let child = Command::new("node")
             .arg(script)
             .args(args)
-            .env("PORT", port.to_string())
+            .env("PORT", port.number().to_string())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
@@ -122,13 +120,13 @@ impl Direct {
             .unwrap();
         let direct = Self { child, port };
         procs::until("it listens", || {
-            TcpStream::connect(("127.0.0.1", port)).ok()
+            TcpStream::connect(("127.0.0.1", direct.port.number())).ok()
         });
         direct
     }
 
     fn url(&self) -> String {
-        format!("http://127.0.0.1:{}/mcp", self.port)
+        format!("http://127.0.0.1:{}/mcp", self.port.number())
     }
 }
 

@@ -10,6 +10,7 @@ pub mod doctor;
 pub mod http;
 #[cfg(feature = "serve")]
 pub mod listening;
+mod ports;
 #[cfg(feature = "postgres")]
 pub mod postgres;
 pub mod procs;
@@ -21,6 +22,7 @@ pub mod talker;
 
 pub use call::{Call, Ended, Running};
 pub use jelly_base::testing::slice;
+pub use ports::HeldPort;
 pub use project::{Project, run};
 pub use run::{Iteration, Run};
 pub use servers::{fixtures, python, python_program, real, started};
