@@ -43,6 +43,39 @@ fn a_status_that_may_come_of_others_is_undecided_wherever_it_stands() {
 }
 
 #[test]
+fn a_number_of_which_pytest_tells_another_origin_is_no_status() {
+    for (text, rule) in [
+        (
+            "assert 300 == 200\n +  where 300 = open_rows(3)",
+            "pytest/assertion",
+        ),
+        (
+            "AssertionError: assert 503 == 200\n +  where 503 = len([1, 2, 3])",
+            "pytest/assertion",
+        ),
+        (
+            "assert 404 == 200\n +  where 404 = <Shelf 4>.width",
+            "pytest/assertion",
+        ),
+        (
+            "assert 404 == 200\n +  where 404 = <Reply 4>.status",
+            "http/request-refused-where-none-was",
+        ),
+        (
+            "assert 503 == 200\n +  where 503 = ask('/shelves')",
+            "http/status-compared",
+        ),
+        (
+            "assert 503 == 200\n +  where 503 = getattr(<Response [503]>, 'status_code')",
+            "http/status-compared",
+        ),
+        ("assert 503 == 200", "http/status-compared"),
+    ] {
+        assert_eq!(diagnose("", text).rule, rule, "{text}");
+    }
+}
+
+#[test]
 fn two_numbers_are_statuses_where_the_tests_name_says_so() {
     for text in [
         "Error: expect(received).toBe(expected) // Object.is equality\n\nExpected: 200\nReceived: 500\n    at Object.toBe (/srv/a.test.js:10:198)".to_owned(),
