@@ -247,3 +247,28 @@ fn a_reference_that_was_typed_stays_the_one_it_is() {
         assert!(!plan.contains("swordfish"), "{plan}");
     }
 }
+
+#[test]
+fn a_secret_that_a_shells_line_spells_with_escapes_is_set_as_it_is() {
+    for spelled in [
+        r"SRV_TOKEN=swordfish-77\ z python3",
+        r"export SRV_TOKEN=swordfish-77' z'; exec python3",
+        r#"SRV_TOKEN="swordfish-77 "z python3"#,
+    ] {
+        let project = Project::empty();
+        let server = TOKENED.replace(
+            r#""swordfish-77" not in " ".join(sys.argv)"#,
+            r#"__import__("os").environ.get("SRV_TOKEN") != "swordfish-77 z""#,
+        );
+        let server = project.write("server.py", server).display().to_string();
+        let line = format!("{spelled} {server}");
+        let ended = project.jelly(&["init", "--", "sh", "-c", &line]).output();
+        assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
+        let plan = project.read("plans/x.yaml");
+        assert!(plan.contains("SRV_TOKEN='${secret:SRV_TOKEN}'"), "{plan}");
+        assert!(!plan.contains("swordfish"), "{plan}");
+        let run = project.jelly(&["run", "plans/x.yaml"]);
+        let run = run.env("SRV_TOKEN", "swordfish-77 z").output();
+        assert_eq!(run.code, Some(0), "{}{}", run.stdout, run.stderr);
+    }
+}

@@ -292,6 +292,16 @@ impl Writer<'_> {
         variable
     }
 
+    /// The variable of a secret that holds it as a shell reads it, and not as the line spells it.
+    fn as_read(&mut self, found: &Found<'_>, value: String) -> String {
+        let Some(variable) = self.secrets.remove(found.value) else {
+            return self.in_place(found.name, &value);
+        };
+        self.env.insert(variable.clone(), value.clone());
+        self.secrets.insert(value, variable.clone());
+        variable
+    }
+
     /// A line of a shell: of what is secret in it only the value is left out, and the program
     /// that it is set for stays.
     fn line<'f>(&mut self, spot: &Spot, found: impl Iterator<Item = &'f Found<'f>>) -> Value {
@@ -305,7 +315,18 @@ impl Writer<'_> {
             if !before.is_empty() {
                 parts.extend(self.read(before, false));
             }
-            parts.push(Part::Secret(self.in_place(one.name, one.value)));
+            let read = one
+                .is_shell_word
+                .then(|| word_of_shell(one.value))
+                .flatten();
+            match read {
+                Some((value, quote)) => parts.extend([
+                    Part::Text(quote.to_owned()),
+                    Part::Secret(self.as_read(one, value)),
+                    Part::Text(quote.to_owned()),
+                ]),
+                None => parts.push(Part::Secret(self.in_place(one.name, one.value))),
+            }
             at = range.end;
         }
         let rest = spot.text.get(at..).unwrap_or_default();
@@ -527,6 +548,19 @@ fn passwords_in(text: &str) -> impl Iterator<Item = &str> {
     found
         .filter(|found| found.name == URL_PASSWORD)
         .map(|found| found.value)
+}
+
+/// What a shell reads a word as, and the quotes within which it reads that as it is; none where
+/// no quotes do.
+fn word_of_shell(word: &str) -> Option<(String, &'static str)> {
+    let words = shlex::split(word)?;
+    let [read] = <[String; 1]>::try_from(words).ok()?;
+    let quote = match read.contains('\'') {
+        false => "'",
+        true if !read.contains(['"', '$', '`', '\\']) => "\"",
+        true => return None,
+    };
+    Some((read, quote))
 }
 
 fn env_pairs(file: &Path) -> Vec<(String, String)> {

@@ -8,7 +8,9 @@ use super::prose::secrets_in_word;
 use super::references::{only_refers, spelled_out};
 use super::requests::{USER, takes_user, user_of};
 use super::shell_secrets::{ShellValue, secrets_in_shell};
-use super::shell_words::{Language, ends_word, line_languages, shell_lines};
+use super::shell_words::{
+    Language, ends_word, is_expanded, is_pieced, line_languages, shell_lines,
+};
 use std::ops::Range;
 
 /// The name of a secret that is the password of a URL.
@@ -32,6 +34,9 @@ pub struct Found<'a> {
     pub value: &'a str,
     /// In which of the words, from 0.
     pub word: usize,
+    /// Whether it is a word of a command in a line of a POSIX shell, with the quotes and
+    /// backslashes that the shell reads.
+    pub is_shell_word: bool,
     pub(super) at: Range<usize>,
 }
 
@@ -334,6 +339,7 @@ impl<'a> Scan<'a> {
                 name,
                 value: bare.text(),
                 word: self.word,
+                is_shell_word: false,
                 at: bare.at,
             });
         }
@@ -360,7 +366,23 @@ impl<'a> Scan<'a> {
     fn keep_of_shell(&self, value: &ShellValue<'a>, found: &mut Vec<Found<'a>>) -> bool {
         let name = value.name;
         let whole = self.part(value.at.start, value.at.end);
-        let bare = whole.bare_of_shell();
+        let of_other = matches!(self.line, Line::OfShell(language) if language != Language::Posix);
+        let is_pieced = value.is_word && !of_other && is_pieced(whole.text());
+        if is_pieced && !is_expanded(whole.text()) {
+            found.push(Found {
+                name,
+                value: whole.text(),
+                word: self.word,
+                is_shell_word: true,
+                at: whole.at,
+            });
+            return true;
+        }
+        let bare = if is_pieced {
+            whole.clone()
+        } else {
+            whole.bare_of_shell()
+        };
         let text = bare.text();
         let parts = match value.ends_here && text.len() <= LONGEST_VALUE {
             false if text.is_empty() => return false,
@@ -376,6 +398,7 @@ impl<'a> Scan<'a> {
             name,
             value: &text[part.clone()],
             word: self.word,
+            is_shell_word: false,
             at: bare.part(part.start, part.end).at,
         }));
         !parts.is_empty()

@@ -244,6 +244,7 @@ impl<'a> Prose<'a> {
             name,
             value: &self.text[at.clone()],
             word: self.word,
+            is_shell_word: false,
             at,
         });
     }

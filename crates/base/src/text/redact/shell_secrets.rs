@@ -21,6 +21,8 @@ pub(super) struct ShellValue<'a> {
     pub at: Range<usize>,
     /// Whether it ends here, and not somewhere before.
     pub ends_here: bool,
+    /// Whether it is a word of a command, and stands in nobody else's quotes.
+    pub is_word: bool,
 }
 
 /// Gives each value to `take`, which says whether it is a secret; in their order, and none
@@ -44,6 +46,7 @@ pub(super) fn secrets_in_shell<'a>(
             name: text[run].trim_start_matches('-'),
             at: place.from..end.unwrap_or(text.len()),
             ends_here: end.is_some(),
+            is_word: end.is_some() && place.ends == Ends::Word && line.is_in_command(),
         };
         if take(&value) {
             taken = value.at.end;
@@ -162,6 +165,12 @@ impl<'a> ShellLine<'a> {
             Some(open) if !open.holds_commands() => self.end_in_quotes(run, place, open),
             Some(_) | None => self.end_in_command(run, place),
         }
+    }
+
+    /// Whether the place that was read up to is one of a command's words.
+    fn is_in_command(&self) -> bool {
+        let reader = &self.reader;
+        !reader.is_unsure && reader.inside().is_none_or(Open::holds_commands)
     }
 
     fn is_backquoted(&self) -> bool {

@@ -44,7 +44,7 @@ fn a_secret_is_hidden_wherever_in_a_line_of_a_shell_it_stands() {
         ),
         (
             "echo '{\"a\":\"b\"}' | x; S_TOKEN='it'\\''s hunter2' srv",
-            "echo '{\"a\":\"b\"}' | x; S_TOKEN='[secret]' srv",
+            "echo '{\"a\":\"b\"}' | x; S_TOKEN=[secret] srv",
         ),
         ("G_TOKEN+='hunter2 v9' srv", "G_TOKEN+='[secret]' srv"),
         (
@@ -94,6 +94,10 @@ fn a_secret_is_hidden_wherever_in_a_line_of_a_shell_it_stands() {
             "S_TOKEN=[secret]${X}[secret] srv",
         ),
         ("S_TOKEN=${X:-hunter2} srv", "S_TOKEN=[secret] srv"),
+        ("S_TOKEN=hunter2\\ v9 srv", "S_TOKEN=[secret] srv"),
+        ("S_TOKEN=hunter2\" v9\" srv", "S_TOKEN=[secret] srv"),
+        ("S_TOKEN=\"hunter2 $X\"v9 srv", "S_TOKEN=[secret] srv"),
+        ("srv --token hunter2\\ v9 /x", "srv --token [secret] /x"),
     ] {
         assert_eq!(in_sh(line), masked);
     }

@@ -236,3 +236,33 @@ pub(super) fn shell_word(text: &str) -> Option<usize> {
     }
     Some(text.len())
 }
+
+/// Whether a word of a POSIX shell spells a value out by escapes, or by quotes around a part of
+/// it, so that no quotes can be left around what takes its place.
+pub(super) fn is_pieced(word: &str) -> bool {
+    // `$'` opens quotes too.
+    let word = match word.strip_prefix('$') {
+        Some(quoted) if quoted.starts_with('\'') => quoted,
+        Some(_) | None => word,
+    };
+    let quoted = word.chars().next().filter(|c| "\"'".contains(*c));
+    let inside = quoted.and_then(|quote| word.strip_prefix(quote)?.strip_suffix(quote));
+    let whole = inside.zip(quoted);
+    let is_quoted = whole.is_some_and(|(inside, quote)| !inside.contains(quote));
+    !is_quoted && word.contains(['\\', '\'', '"'])
+}
+
+/// Whether a POSIX shell puts something else in the place of a part of a word.
+pub(super) fn is_expanded(word: &str) -> bool {
+    let mut is_single = false;
+    let mut letters = word.chars();
+    while let Some(c) = letters.next() {
+        match c {
+            '\'' => is_single = !is_single,
+            '\\' if !is_single => drop(letters.next()),
+            '$' | '`' if !is_single => return true,
+            _ => {}
+        }
+    }
+    false
+}
