@@ -121,7 +121,10 @@ fn parts(failure: &Failure) -> Vec<&str> {
         let text = head(text);
         for form in &signs.told {
             let said = form.captures_iter(text).take(PARTS);
-            let said = said.filter_map(|said| Some(said.get(1)?.as_str().trim()));
+            let said = said.filter_map(|said| {
+                let told = (1..said.len()).find_map(|group| said.get(group))?;
+                Some(told.as_str().trim())
+            });
             for said in said {
                 let said = &said[..said.floor_char_boundary(PART.min(said.len()))];
                 let is_new = !found.contains(&said);
@@ -188,6 +191,41 @@ mod tests {
                 "Error: expect(received).toBe(expected)\n\nExpected: 0\nReceived: 127\n\n  3 | run()\n> 4 | expect(child.exitCode).toBe(0)",
             ),
             ("", "    a_test.go:18: took 20.176507ms, want < 10ms"),
+            ("AssertionError: 1 != 0 : Name or service not known", ""),
+            (
+                "AssertionError: '' != 'psql: error: FATAL:  the database system is starting up'",
+                "",
+            ),
+            ("assert 'Host key verification failed.' == ''", ""),
+            (
+                "expected: <Optional.empty> but was: <Optional[java.net.ConnectException: Connection refused]>",
+                "",
+            ),
+            (
+                "",
+                "expected: nil\n     got: \"PG::ConnectionBad: could not connect to server: Connection refused\"",
+            ),
+            (
+                "",
+                "assertion `left == right` failed\n  left: Some(\"Connection refused (os error 111)\")\n right: None",
+            ),
+            (
+                "",
+                "g.cc:18\nExpected equality of these values:\n  -1\n  0\nconnect() failed: errno=111 (Connection refused)",
+            ),
+            (
+                "npm error code E401\nnpm error Unable to authenticate\n\n1 !== 0\n",
+                "",
+            ),
+            (
+                "",
+                "CoreTest::testE13\nCould not write to /var/cache/shop: read-only file system\n\n/srv/CoreTest.php:30",
+            ),
+            ("AssertionError: container shop-db-1 is unhealthy", ""),
+            (
+                "expected Error: 429 You exceeded your current quot… to be null",
+                "AssertionError: expected Error: 429 You exceeded your current quot… to be null",
+            ),
             (
                 "",
                 "    a_test.go:21: expected 3 ready replicas, got 0: FailedScheduling: 0/3 nodes are available",
@@ -242,6 +280,14 @@ mod tests {
             (
                 "AssertionError: delivery date is in the future\nassert 3 == 4",
                 "",
+            ),
+            ("AssertionError: '' != 'the cart is full'", ""),
+            ("assert 'seat 4 is taken' is None", ""),
+            ("expected 'killed in action' to be null", ""),
+            ("AssertionError: 4 != 3 : too many items in the cart", ""),
+            (
+                "",
+                "g.cc:18\nExpected equality of these values:\n  total(cart)\n    Which is: 3\n  4\nthe cart of bob",
             ),
             (
                 "AssertionError: rate limit exceeded for bob\nassert 3 == 4",
