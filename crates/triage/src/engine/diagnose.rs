@@ -10,6 +10,7 @@ use super::facts::{ErrorAnswer, Facts, FailureSource};
 use super::field::RuleSide;
 use super::fingerprint::{self, Algorithm, FingerprintParts};
 use super::given_nothing::is_given_nothing;
+use super::handled::{Handled, handled};
 use super::launchers::{launchers, python_package};
 use super::listening;
 use super::load::{RuleError, builtin_rules};
@@ -182,6 +183,14 @@ impl Engine {
         audience: Audience,
         algorithm: Algorithm,
     ) -> (Diagnosis, FingerprintParts) {
+        if let Some(Handled { ended, caught }) = handled(failure) {
+            let (mut diagnosis, parts) = self.diagnose_read(&ended, audience, algorithm);
+            let caught = self.diagnose_read(&caught, audience, algorithm).0;
+            if caught.side == Side::Test && diagnosis.side == Side::Code {
+                (diagnosis.side, diagnosis.ambiguous) = (Side::Test, true);
+            }
+            return (diagnosis, parts);
+        }
         let diagnose = |facts: &Facts<'_>| self.diagnose_facts(facts, audience, algorithm);
         let (failure, mark) = unmarked(failure);
         let mut facts = Facts::new(&failure);

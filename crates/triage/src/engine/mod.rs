@@ -32,6 +32,7 @@ mod flaws;
 mod framework_talk;
 mod given;
 mod given_nothing;
+mod handled;
 mod instead;
 mod launchers;
 mod listening;
