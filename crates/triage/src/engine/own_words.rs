@@ -84,6 +84,10 @@ pub(super) fn owner_rule(rule: &Rule, facts: &Facts<'_>, said: &str) -> Option<&
                 ClassOwner::Language => plain(),
                 ClassOwner::Library => false,
             };
+            let is_open = !is_own && !of_own_class && !words.trim().is_empty();
+            if is_open && class_owner(facts, &frame, class) == ClassOwner::Language {
+                return Some("exception/unknown-class");
+            }
             is_own.then_some("exception/in-product")
         }
         // Rust names the file that panicked, without a stack.
@@ -291,6 +295,24 @@ mod tests {
         ] {
             let code = (Side::Code, "code_exception".to_owned());
             assert_eq!(side(type_, text), code, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_may_be_of_either_is_undecided_in_a_class_of_nobodys() {
+        for (type_, text) in [
+            (
+                "",
+                "tests/test_books.py:15: \n\n    def check(token):\n>       raise ValueError(\"token expired\")\nE       ValueError: token expired\n\nshop/books.py:20: ValueError",
+            ),
+            (
+                "java.lang.IllegalStateException",
+                "java.lang.IllegalStateException: quota exceeded\n\tat com.acme.Depot.fill(Depot.java:7)\n\tat com.acme.DepotTest.fills(DepotTest.java:9)",
+            ),
+        ] {
+            let of = diagnose(type_, text);
+            assert_eq!((of.side, of.ambiguous), (Side::Test, true), "{text}");
+            assert_eq!(of.root_cause, "code_exception", "{text}");
         }
     }
 

@@ -64,7 +64,11 @@ pub(in crate::engine) fn origin(f: &Failure) -> Origin {
         None if is_of(Oddity::TrimmedStacks) => Origin::Trimmed,
         None if is_of(Oddity::TestScripts) => Origin::Test,
         None => Origin::Unknown,
-        Some(place) if !is_test(place) && !is_called_by_runner(&text, place) => {
+        Some(place)
+            if !is_test(place)
+                && !is_called_by_runner(&text, place)
+                && !is_case(&text, place, f) =>
+        {
             match innermost(&text, |place| !place.is_empty()) {
                 Some(raised) if !is_own(raised, f) => Origin::Library,
                 Some(_) | None => Origin::Product,
@@ -375,6 +379,32 @@ fn is_called_by_runner(text: &str, place: &str) -> bool {
     false
 }
 
+/// Whether a place is of the test itself, which its report names: its method in its class, or
+/// the module that it stands in, whatever they are called.
+fn is_case(text: &str, place: &str, f: &Failure) -> bool {
+    let (Some(class), Some(name)) = (f.classname.as_deref(), f.name.as_deref()) else {
+        return false;
+    };
+    if let Some(module) = file_of(place).strip_suffix(".py") {
+        let module = module.replace('/', ".");
+        let is_in = class
+            .strip_prefix(&*module)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+        // A doctest stands in the module that it tests.
+        return is_in && !text.contains(">>> ");
+    }
+    let word = |c: char| c.is_alphanumeric() || c == '_';
+    let method = &name[..name.find(|c| !word(c)).unwrap_or(name.len())];
+    let called = format!("{class}.{method}(");
+    let at = place.as_ptr().addr().checked_sub(text.as_ptr().addr());
+    let Some(at) = at.filter(|at| *at < text.len() && !method.is_empty()) else {
+        return false;
+    };
+    let begins = text[..at].rfind('\n').map_or(0, |at| at + 1);
+    let line = text[begins..].lines().next().unwrap_or_default();
+    line.contains(&called)
+}
+
 /// The file of a place, without line and column.
 fn file_of(place: &str) -> &str {
     place.trim_end_matches(|c: char| c.is_ascii_digit() || c == ':')
@@ -532,6 +562,50 @@ mod tests {
             text: Some(text.into()),
             ..Failure::default()
         })
+    }
+
+    #[test]
+    fn the_method_or_module_that_the_report_names_is_the_test() {
+        for (class, name, text, origin_of) in [
+            (
+                "shop.OrderScenarios",
+                "paysLate()",
+                "java.lang.NullPointerException: x\n\tat shop.OrderScenarios.paysLate(OrderScenarios.java:44)\n\tat java.base/java.lang.reflect.Method.invoke(Method.java:569)\n\tat java.base/java.util.ArrayList.forEach(ArrayList.java:1511)",
+                Origin::Test,
+            ),
+            (
+                "Shop.Scenarios.Orders",
+                "PaysLate",
+                "   at Shop.Scenarios.Orders.PaysLate() in /src/Shop.Scenarios/Orders.cs:line 12",
+                Origin::Test,
+            ),
+            (
+                "Shop.Scenarios.Orders",
+                "PaysLate",
+                "   at Shop.Orders.Pay() in /src/Shop/Orders.cs:line 9\n   at Shop.Scenarios.Orders.PaysLate() in /src/Shop.Scenarios/Orders.cs:line 12",
+                Origin::Product,
+            ),
+            (
+                "checks.orders",
+                "check_a",
+                "def check_a():\n        d = {}\n>       d[\"x\"]\nE       KeyError: 'x'\n\nchecks/orders.py:4: KeyError",
+                Origin::Test,
+            ),
+            (
+                "shop.orders",
+                "shop.orders.total",
+                "002 >>> total()\nUNEXPECTED EXCEPTION: KeyError('x')\n\nshop/orders.py:4: UnexpectedException",
+                Origin::Product,
+            ),
+        ] {
+            let failure = Failure {
+                classname: Some(class.into()),
+                name: Some(name.into()),
+                text: Some(text.into()),
+                ..Failure::default()
+            };
+            assert_eq!(origin(&failure), origin_of, "{class} {text}");
+        }
     }
 
     #[test]
