@@ -15,7 +15,7 @@ use super::launchers::{launchers, python_package};
 use super::listening;
 use super::load::{RuleError, builtin_rules};
 use super::matcher::RuleMatcher;
-use super::outside::Doubt;
+use super::outside::second_fix;
 use super::own_words;
 use super::pattern::{BUILTIN_TURN, RankedRule};
 use super::reading::is_syntax;
@@ -455,12 +455,8 @@ impl Engine {
             && let Some(doubt) = self.doubt(rule, facts, audience)
         {
             (side, ambiguous) = (Side::Test, true);
-            if let Doubt::Explained(said) = doubt
-                && !unreached
-            {
-                advice
-                    .fix
-                    .push(second_fix("It names", "which may be behind it", &said).0);
+            if !unreached {
+                advice.fix.extend(doubt.fix());
             }
         }
         let shows = facts.error_answer.as_ref().map(|(shows, _)| *shows);
@@ -495,26 +491,6 @@ impl Engine {
 /// The rule for a server that answers HTTP 500, which is all that it says unless its
 /// body has words.
 const HTTP_500: &str = "network/http-500";
-
-/// Root causes for which no service gave what it was asked for over the network.
-const NO_ANSWER: [&str; 6] = [
-    "connection_refused",
-    "connection_reset",
-    "network_dns",
-    "network_timeout",
-    "rate_limited",
-    "upstream_error",
-];
-
-/// What a second reading adds to the advice, and whether nothing was reached then that would
-/// have answered.
-fn second_fix(words: &str, what_of_it: &str, said: &Diagnosis) -> (Fix, bool) {
-    let fix = Fix::text(format!(
-        "{words} something outside of its code, {what_of_it}: {}",
-        said.advice.what
-    ));
-    (fix, NO_ANSWER.contains(&&*said.root_cause))
-}
 
 /// Whom a failure concerns, and whether that is doubtful.
 fn side(rule: &Rule, facts: &Facts<'_>) -> (Side, bool) {

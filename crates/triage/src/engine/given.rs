@@ -169,3 +169,12 @@ fn holds(given: &Value, text: &str) -> bool {
         Value::Bool(value) => text == if *value { "True" } else { "False" },
     }
 }
+/// Whether the program that a shell did not find for the tool stood in the call's arguments;
+/// `None` where no shell says so, or it is not known what was sent.
+pub(super) fn program_given(failure: &Failure) -> Option<bool> {
+    static MISSED: LazyPattern = LazyPattern::ascii(
+        r"(?m)\b(?:ba|da|z|a)?sh: (?:line )?(?:\d+: )?([\w./+-]+): (?:command )?not found\b",
+    );
+    let missed = MISSED.captures(answered(failure)?)?;
+    Some(arguments(failure)?.to_string().contains(&missed[1]))
+}

@@ -7,12 +7,14 @@ use super::facts::{Facts, FailureSource};
 use super::fingerprint::Algorithm;
 use super::rule::{Audience, Rule};
 use super::tables::{any_of, built, table};
-use jelly_base::model::{Diagnosis, Exit, Failure, Outcome, Phase, Side, ToolResult};
+use jelly_base::model::{Diagnosis, Exit, Failure, Fix, Outcome, Phase, Side, ToolResult};
 use regex::Regex;
 use serde::Deserialize;
 use serde_json::Value;
 use std::sync::LazyLock;
 
+/// The rule for a line that reads a variable which is not there.
+const READ_IN_VAIN: &str = "config/variable-read-in-vain";
 /// The rule for an error that has no words of its own.
 const WORDLESS: &str = "mcp/internal-error-said";
 /// Members of an error's `data` that tell what was asked, and nothing of why it failed.
@@ -59,12 +61,80 @@ static OF_VERSIONS: LazyLock<Regex> = LazyLock::new(|| {
     any_of("", &words.exceptions)
 });
 
+/// `tables/foreign.yaml`, which says what it is.
+#[derive(Deserialize)]
+struct ForeignWords {
+    others: Vec<String>,
+    arguments: Vec<String>,
+}
+
+static FOREIGN: LazyLock<(Regex, Vec<String>)> = LazyLock::new(|| {
+    let words: ForeignWords = table(built!("foreign"));
+    (any_of("im", &words.others), words.arguments)
+});
+
+/// Bytes before an exception that say whose it is.
+const SAID_BEFORE: usize = 300;
+/// What stands before the words of an exception of the server's own.
+const OF_OWN_TOOL: [&str; 3] = [
+    "Error executing tool ",
+    "Error calling tool ",
+    "Internal error",
+];
+
 /// Why an answer need not be the code's fault.
 pub(super) enum Doubt {
     /// The server says more than its error does.
     MoreIsSaid,
+    /// What failed may be what the tool calls or runs.
+    Foreign,
     /// It would be this at the start of a program, or in a test.
     Explained(Box<Diagnosis>),
+    /// The line that failed reads a variable, and got nothing.
+    ReadInVain(Box<Diagnosis>),
+}
+
+impl Doubt {
+    /// What to do about it first, if that can be said.
+    pub(super) fn fix(self) -> Option<Fix> {
+        match self {
+            Self::MoreIsSaid => None,
+            Self::Foreign => Some(Fix::text(
+                "The exception may be of what the tool calls, or of the code that the call gives it, \
+                 and not of the server: look there first.",
+            )),
+            Self::Explained(said) => {
+                Some(second_fix("It names", "which may be behind it", &said).0)
+            }
+            Self::ReadInVain(said) => Some(
+                second_fix(
+                    "The line that failed reads",
+                    "which may be behind it",
+                    &said,
+                )
+                .0,
+            ),
+        }
+    }
+}
+
+/// Root causes for which no service gave what it was asked for over the network.
+const NO_ANSWER: [&str; 6] = [
+    "connection_refused",
+    "connection_reset",
+    "network_dns",
+    "network_timeout",
+    "rate_limited",
+    "upstream_error",
+];
+
+/// What is named outside of the code, as something to do; and whether nothing was reached there.
+pub(super) fn second_fix(words: &str, what_of_it: &str, said: &Diagnosis) -> (Fix, bool) {
+    let fix = Fix::text(format!(
+        "{words} something outside of its code, {what_of_it}: {}",
+        said.advice.what
+    ));
+    (fix, NO_ANSWER.contains(&&*said.root_cause))
 }
 
 impl Engine {
@@ -82,11 +152,21 @@ impl Engine {
         if facts.source != FailureSource::Live
             || facts.starting
             || failure.phase == Some(Phase::List)
-            || !is_answer
-            || rule.root_cause != "internal_error"
             || self.is_asked_first(&rule.id)
         {
             return None;
+        }
+        let is_error = is_answer && rule.root_cause == "internal_error";
+        if (is_error || rule.root_cause == "crashed_during_call")
+            && let Some(said) = self.read_in_vain(facts, audience)
+        {
+            return Some(Doubt::ReadInVain(Box::new(said)));
+        }
+        if !is_error {
+            return None;
+        }
+        if is_foreign(failure) {
+            return Some(Doubt::Foreign);
         }
         let explained = || self.explained(failure, audience);
         let is_of_version = || words(failure).is_some_and(|said| OF_VERSIONS.is_match(&said));
@@ -104,6 +184,31 @@ impl Engine {
             return Some(Doubt::Explained(Box::new(said)));
         }
         data.is_some_and(says_why).then_some(Doubt::MoreIsSaid)
+    }
+
+    /// What the server wrote of an exception, if the line that raised it reads a variable of the
+    /// environment that is not there.
+    fn read_in_vain(&self, facts: &Facts<'_>, audience: Audience) -> Option<Diagnosis> {
+        let failure = facts.failure;
+        let ended = Failure {
+            phase: Some(Phase::Handshake),
+            outcome: Some(Outcome::Eof),
+            exit: Some(Exit {
+                code: Some(1),
+                signal: None,
+            }),
+            stderr: Some(failure.stderr.clone()?),
+            server: failure.server.clone(),
+            argv: failure.argv.clone(),
+            env_delta: failure.env_delta.clone(),
+            ..Failure::default()
+        };
+        let is_fresh = !failure.stderr_is_older;
+        let said = is_fresh.then(|| {
+            self.diagnose_facts(&Facts::new(&ended), audience, Algorithm::Second)
+                .0
+        })?;
+        (said.rule == READ_IN_VAIN).then_some(said)
     }
 
     /// What the words of an answer would be if a program ended with them, or a test of it
@@ -169,6 +274,36 @@ impl Engine {
     }
 }
 
+/// Whether the exception in an answer is passed on of somebody else, or came of code that the
+/// call gave.
+fn is_foreign(failure: &Failure) -> bool {
+    let (others, arguments) = &*FOREIGN;
+    let said = match (&failure.tool_result, &failure.rpc_error) {
+        (Some(result), _) => &result.text,
+        (None, Some(error)) => &error.message,
+        (None, None) => return false,
+    };
+    let begin = &said[..said.floor_char_boundary(SAID_BEFORE.min(said.len()))];
+    let is_own = OF_OWN_TOOL.iter().any(|words| begin.starts_with(words));
+    let params = failure
+        .request
+        .as_ref()
+        .and_then(|request| request.params.as_ref());
+    let given = params.and_then(|params| params.get("arguments")?.as_object());
+    let gives_code = given.is_some_and(|given| {
+        let is_code = |(name, value): (&String, &Value)| {
+            let name = name.to_ascii_lowercase();
+            // `code: DE` is none.
+            let is_text = value
+                .as_str()
+                .is_some_and(|text| text.contains([' ', '(', '[', '=', ';']));
+            is_text && arguments.contains(&name)
+        };
+        given.iter().any(is_code)
+    });
+    gives_code || !is_own && others.is_match(begin)
+}
+
 /// What an answer says, without what an SDK puts before it.
 fn words(failure: &Failure) -> Option<String> {
     let said = match (&failure.rpc_error, &failure.tool_result) {
@@ -225,6 +360,117 @@ mod tests {
         of(
             json!({"outcome": "error", "rpc_error": {"code": -32603, "message": "Internal error", "data": data}}),
         )
+    }
+
+    fn answer(text: &str, arguments: Value) -> (Side, bool) {
+        let said = of(json!({
+            "outcome": "result",
+            "request": {"method": "tools/call", "params": {"name": "t", "arguments": arguments}},
+            "tool_result": {"isError": true, "text": text},
+        }));
+        (said.side, said.ambiguous)
+    }
+
+    #[test]
+    fn an_exception_of_somebody_else_is_not_held_against_the_server() {
+        for (text, arguments) in [
+            (
+                "Upstream returned 500: {\"error\":\"java.lang.NullPointerException\"}",
+                json!({}),
+            ),
+            (
+                "Jenkins build #12 failed: java.lang.NullPointerException at com.acme.FooTest.test(FooTest.java:3)",
+                json!({"job": "x"}),
+            ),
+            (
+                "Salesforce error: System.NullPointerException: Attempt to de-reference a null object",
+                json!({}),
+            ),
+            (
+                "Lambda invocation failed: {\"errorType\":\"TypeError\",\"errorMessage\":\"x is not a function\"}",
+                json!({}),
+            ),
+            (
+                "Backend error (HTTP 500): Traceback (most recent call last):\n  File \"/srv/api/app.py\", line 3, in <module>\nKeyError: 'x'",
+                json!({}),
+            ),
+            (
+                "GraphQL error: Cannot read properties of undefined (reading 'id')",
+                json!({}),
+            ),
+            (
+                "Cell 3 failed: NameError: name 'pd' is not defined",
+                json!({}),
+            ),
+            (
+                "page.evaluate: ReferenceError: foo is not defined",
+                json!({"text": "x"}),
+            ),
+            (
+                "Error: Command failed: node bad.js\nTypeError: Cannot read properties of undefined (reading 'name')",
+                json!({}),
+            ),
+            (
+                "Error executing tool t: unsupported operand type(s) for +: 'int' and 'str'",
+                json!({"expression": "1 + 'a'"}),
+            ),
+            (
+                "Traceback (most recent call last):\n  File \"/w/job.py\", line 2, in <module>\nKeyError: 'x'",
+                json!({"command": "python3 job.py"}),
+            ),
+        ] {
+            assert_eq!(answer(text, arguments), (Side::Test, true), "{text}");
+        }
+        for (text, arguments) in [
+            (
+                "Search failed: 'NoneType' object has no attribute 'get'",
+                json!({"query": "x"}),
+            ),
+            (
+                "Error executing tool t: unsupported operand type(s) for +: 'int' and 'str'",
+                json!({"count": 1}),
+            ),
+            (
+                "Error executing tool t: unsupported operand type(s) for +: 'int' and 'str'",
+                json!({"code": "DE"}),
+            ),
+            (
+                "TypeError: Cannot read properties of undefined (reading 'name')\n    at list (/srv/server.js:4:5)",
+                json!({"city": "Graz"}),
+            ),
+        ] {
+            assert_eq!(answer(text, arguments), (Side::Code, false), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_line_that_reads_a_variable_in_vain_is_not_held_against_the_server() {
+        let stderr = "Traceback (most recent call last):\n  File \"/srv/s.py\", line 11, in t\n    return str(int(os.environ.get(\"MAX_ROWS\")))\n               ^^^^^^^^^^^^^^^\nTypeError: int() argument must be a string, a bytes-like object or a real number, not 'NoneType'\n";
+        let said = of(json!({
+            "outcome": "result", "stderr": stderr,
+            "tool_result": {"isError": true, "text": "Error executing tool t: int() argument must be a string, a bytes-like object or a real number, not 'NoneType'"},
+        }));
+        assert_eq!(
+            (said.side, said.ambiguous),
+            (Side::Test, true),
+            "{}",
+            said.rule
+        );
+        assert!(
+            said.advice
+                .fix
+                .iter()
+                .any(|fix| fix.text.contains("MAX_ROWS")),
+            "{:?}",
+            said.advice
+        );
+        let died = of(json!({"outcome": "eof", "exit": {"code": 1}, "stderr": stderr}));
+        assert_eq!(
+            (died.side, died.ambiguous),
+            (Side::Test, true),
+            "{}",
+            died.rule
+        );
     }
 
     #[test]
