@@ -43,6 +43,19 @@ pub(super) fn without_writer(failure: &Failure) -> Cow<'_, Failure> {
             ..failure.clone()
         });
     }
+    let is_error = failure.element.as_deref() == Some("error");
+    if let Some(text) = failure
+        .text
+        .as_deref()
+        .filter(|_| is_error)
+        .and_then(thrown_in_catch2)
+    {
+        return Cow::Owned(Failure {
+            message: None,
+            text: Some(text),
+            ..failure.clone()
+        });
+    }
     if let Some(class) = failure.text.as_deref().and_then(class_of_newman) {
         return Cow::Owned(Failure {
             type_: Some(class.to_owned()),
@@ -56,6 +69,24 @@ pub(super) fn without_writer(failure: &Failure) -> Cow<'_, Failure> {
         });
     }
     Cow::Borrowed(failure)
+}
+
+/// The text of an error of Catch2 2, which puts what was thrown below the condition and does not
+/// call it so, in the words of Catch2 3.
+fn thrown_in_catch2(text: &str) -> Option<String> {
+    static THROWN: LazyPattern = LazyPattern::new(
+        r"(?s)\A\s*FAILED:\n(  (?:CHECK|REQUIRE)\w*\( .+? \))\n(.+?)\n(at \S+:\d+)\s*\z",
+    );
+    const READ: usize = 8 << 10;
+    let found = THROWN.captures(Some(text).filter(|text| text.len() <= READ)?)?;
+    let (condition, said, place) = (&found[1], &found[2], &found[3]);
+    let is_told = ["with expansion:", "due to ", "with message"].iter();
+    let mut is_told = is_told.map(|words| said.trim_start().starts_with(words));
+    (!is_told.any(|is| is)).then(|| {
+        format!(
+            "FAILED:\n{condition}\ndue to unexpected exception with message:\n  {said}\n{place}"
+        )
+    })
 }
 
 /// Whether the output is all that tells of what failed, as CTest writes it.
@@ -244,6 +275,30 @@ fn escaped_twice(failure: &Failure) -> Option<String> {
 mod tests {
     use super::without_writer;
     use jelly_base::model::Failure;
+
+    #[test]
+    fn what_catch2_puts_below_a_condition_is_what_was_thrown() {
+        let error = |text: &str| Failure {
+            element: Some("error".into()),
+            message: Some("midi(\"Bb3\") == 58".into()),
+            text: Some(text.into()),
+            ..Failure::default()
+        };
+        let thrown =
+            error("\nFAILED:\n  CHECK( midi(\"Bb3\") == 58 )\nstoi\nat tests/note_test.cpp:9\n");
+        let told = "FAILED:\n  CHECK( midi(\"Bb3\") == 58 )\ndue to unexpected exception with message:\n  stoi\nat tests/note_test.cpp:9";
+        let read = without_writer(&thrown);
+        assert_eq!(
+            (read.message.as_deref(), read.text.as_deref()),
+            (None, Some(told))
+        );
+        for text in [
+            told,
+            "FAILED:\n  CHECK( a == 58 )\nwith expansion:\n  57 == 58\nat tests/note_test.cpp:9",
+        ] {
+            assert_eq!(without_writer(&error(text)).text.as_deref(), Some(text));
+        }
+    }
 
     #[test]
     fn a_traceback_that_was_handed_on_as_text_is_read_as_one() {

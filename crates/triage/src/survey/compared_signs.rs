@@ -20,7 +20,9 @@ pub(super) fn compared_signs(failure: &Failure, said: &[Option<&str>], text: &st
         .filter_map(|said| compared(said))
         .collect();
     // Of a source the lines of a test would be compared.
-    let edit = told.iter().find_map(|(wanted, came)| edit(wanted, came));
+    let edit = told
+        .iter()
+        .find_map(|(wanted, came)| padded(wanted, came).or_else(|| edit(wanted, came)));
     let in_text = compared(text);
     let all = || told.iter().chain(&in_text);
     let signs = SIGNS
@@ -29,6 +31,42 @@ pub(super) fn compared_signs(failure: &Failure, said: &[Option<&str>], text: &st
     let signs = signs.map(|sign| of_suite(suite, &sign));
     let edit = edit.map(|edit| Subject::new(SubjectKind::WrongValue, &edit));
     signs.chain(edit).collect()
+}
+
+/// How many digits the numbers of a text were to have, and have, where all are the same numbers.
+fn padded(wanted: &str, came: &str) -> Option<String> {
+    static NUMBER: LazyPattern = LazyPattern::new(r"\d+");
+    // What a framework cuts off, with the word that it cuts.
+    let whole = |text: &str| {
+        let cut = text
+            .strip_suffix(['…', '.'])
+            .filter(|_| text.ends_with(['…']));
+        let kept = cut.and_then(|cut| Some(cut.rsplit_once([' ', '\n'])?.0));
+        kept.unwrap_or(text).replace("\\n", "\n")
+    };
+    let (wanted, came) = (whole(wanted), whole(came));
+    let form = |text: &str| NUMBER.replace_all(text, "0").into_owned();
+    let numbers = |text: &str| -> Vec<String> {
+        let found = NUMBER.find_iter(text);
+        found.map(|one| one.as_str().to_owned()).collect()
+    };
+    let (one, other) = (numbers(&wanted), numbers(&came));
+    if form(&wanted) != form(&came) || one.len() < 2 {
+        return None;
+    }
+    let bare = |number: &str| number.trim_start_matches('0').to_owned();
+    let mut differ = None;
+    for (one, other) in one.iter().zip(&other) {
+        if bare(one) != bare(other) {
+            return None;
+        }
+        let digits = (one.len(), other.len());
+        if digits.0 != digits.1 && *differ.get_or_insert(digits) != digits {
+            return None;
+        }
+    }
+    let (digits, others) = differ?;
+    Some(format!("numbers of {digits} digits have {others}"))
 }
 
 /// How a value came out that no program means to show.
@@ -274,11 +312,38 @@ fn calls(said: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::super::shifted::compared;
-    use super::{apart, each_apart, edit, negated, odd_value, ratio};
+    use super::{apart, each_apart, edit, negated, odd_value, padded, ratio};
 
     fn told(sign: fn(&str, &str) -> Option<String>, said: &str) -> Option<String> {
         let (wanted, came) = compared(said)?;
         sign(&wanted, &came)
+    }
+
+    #[test]
+    fn numbers_that_lost_a_zero_are_told_by_their_digits() {
+        for (said, sign) in [
+            (
+                "expected '00:00:00,00' to equal '00:00:00,000'",
+                Some("numbers of 3 digits have 2"),
+            ),
+            (
+                "expected '01:00:00.42' to equal '01:00:00.042'",
+                Some("numbers of 3 digits have 2"),
+            ),
+            (
+                "expected '1\\n00:00:01,00 --> 00:00:03,500\\nGood…' to equal '1\\n00:00:01,000 --> 00:00:03,500\\nGoo…'",
+                Some("numbers of 3 digits have 2"),
+            ),
+            (
+                "left: \"3:0\"\n right: \"3:00\"",
+                Some("numbers of 2 digits have 1"),
+            ),
+            ("expected '1:5' to equal '1:50'", None),
+            ("expected '2:06' to equal '1:06'", None),
+            ("expected '5' to equal '05'", None),
+        ] {
+            assert_eq!(told(padded, said).as_deref(), sign, "{said}");
+        }
     }
 
     #[test]

@@ -99,7 +99,9 @@ fn named(form: &Regex, text: &str, failure: &Failure) -> Option<String> {
         }
         false => owner,
     };
-    if members.of_anything.contains(name)
+    // A class of the project's own lacks what any value may have for one reason.
+    let is_of_class = owner.is_some_and(|owner| owner.starts_with(char::is_uppercase));
+    if !is_of_class && members.of_anything.contains(name)
         || owner.is_some_and(|owner| members.owners_of_anything.contains(owner))
     {
         return None;

@@ -64,6 +64,7 @@ mod subject;
 mod subject_forms;
 mod suites_off;
 mod tested;
+mod thrown;
 mod told_errors;
 mod unfinished;
 mod unreached;

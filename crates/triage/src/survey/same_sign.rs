@@ -6,6 +6,7 @@ use super::lacks::{Subject, SubjectKind};
 use super::mentions::Mentions;
 use super::shifted::BY_CHANCE;
 use super::signs::{CHANGED_ATTRIBUTE, is_wrong_value, names_functions};
+use super::thrown::thrown_alike;
 use super::told_errors::told_errors;
 use jelly_base::model::{FailureView, Side};
 use jelly_base::text::{LazyPattern, WordList};
@@ -23,6 +24,11 @@ pub(super) fn join_signs(
     mentions: &HashMap<String, Mentions>,
 ) {
     join_functions(views, groups);
+    let mut thrown = Homes::of(groups.len());
+    for (one, other) in thrown_alike(views, groups) {
+        thrown.join(one, other);
+    }
+    thrown.merge(views, groups);
     if mentions.values().all(Mentions::is_empty) {
         return;
     }

@@ -146,7 +146,7 @@ pub(super) fn compared(said: &str) -> Option<(String, String)> {
             | \bexpected\ ['"`]?(?P<c2>[^"'`\n]+?)['"`]?\ to\ (?:deeply\ )?(?:be\ close\ to|be\ within\ \S+\ of|equal|eq|be)\ ['"`]?(?P<w2>[^"'`\n]+?)['"`]?(?:,\ |\ \+/-|\ //|\n|$)
             | (?i:\bexpected)(?:\ string)?(?:\ +|:\ *)[<"'`]{0,2}(?P<w1>[^"'`<>\n]+?)[>"'`]{0,2},?\s+(?i:but\ was|actual|received|got)(?:\ string)?(?:\ +|:\ *)[<"'`]{0,2}(?P<c1>[^"'`<>\n]+?)(?:[>"'`]{1,2}(?:\s|\.|$)|\n|$)
             | \bassert\ ['"]?(?P<c3>[^"'\n]+?)['"]?\ ==\ ['"]?(?P<w3>[^"'\n]+?)['"]?(?:\ ±|\ \+\ +where\ |\ [-+]\ |\n|$)
-            | \bgot:?\ ['"]?(?P<c4>[^"'\n,]+?)['"]?,?\ want(?:ed)?:?\ ['"]?(?P<w4>[^"'\n,;]+?)['"]?(?:[,;]|\n|$)
+            | \bgot:?\ +['"]?(?P<c4>[^"'\n,]+?)['"]?,?\s+want(?:ed)?:?\ +['"]?(?P<w4>[^"'\n,;]+?)['"]?(?:[,;]|\n|$)
             | \bFailed\ asserting\ that\ (?:two\ strings\ are\ )?['"]?(?P<c5>[^'"\n]+?)['"]?\ (?:matches\ expected|is\ identical\ to|equals)\ ['"]?(?P<w5>[^'"\n]+?)['"]?\.?(?:\n|$)
             | \A(?P<c8>[^!=\n]{1,40})\ !=\ (?P<w8>[^!=\n]{1,40})\z
             | \bto\ (?:have\ text|have\ value|contain(?:\ text)?)\ '(?P<w7>[^'\n]+)',\ but\ the\ (?:text|value)\ was\ '(?P<c7>[^'\n]+)'
@@ -155,6 +155,8 @@ pub(super) fn compared(said: &str) -> Option<(String, String)> {
             | \bFailed\ asserting\ that\ '(?P<c13>[^'\n]+)'\ (?:\[ASCII\]\([^)\n]*\)\ )?contains\ "(?P<w13>[^"\n]+)"
             | \bWhich\ is:\ (?P<c16>-?[\d.]+)\s+\S[^\n]*?\s+Which\ is:\ (?P<w16>-?[\d.]+)(?:\s|$)
             | \bWhich\ is:\ (?P<c11>-?[\d.]+)\s+(?P<w11>-?[\d.]+)(?:\s|$)
+            | \bwith\ expansion:\s+(?P<c17>-?[\d.]+)f?(?:\ \(0x[0-9a-f]+\))?\ ==\ (?:Approx\(\ )?(?P<w17>-?[\d.]+)f?
+            | \bwith\ expansion:\s+"(?P<c18>[^"\n]+)"\ ==\ "(?P<w18>[^"\n]+)"
             | \bWhich\ is:\ "(?P<c14>[^"\n]+)"\s+"(?P<w14>[^"\n]+)"
             | \bExpecting:?\s+<(?P<c15>[^<>\n]+)>\s+to\ be\ equal\ to:?\s+<(?P<w15>[^<>\n]+)>
             | \bleft:\ ['"]?(?P<c6>[^'"\n]+?)['"]?\n\s*right:\ ['"]?(?P<w6>[^'"\n]+?)['"]?(?:\n|$)"#,
@@ -163,7 +165,7 @@ pub(super) fn compared(said: &str) -> Option<(String, String)> {
     // Python shows what is no number of its own by its class.
     let said = NUMBER.replace_all(said, "$1");
     let found = COMPARED.captures(&said)?;
-    (1..=16).find_map(|form| {
+    (1..=18).find_map(|form| {
         let wanted = found.name(&format!("w{form}"))?.as_str().trim();
         let came = found.name(&format!("c{form}"))?.as_str().trim();
         let bare = |value: &str| value.trim_end_matches(';').to_owned();
@@ -483,6 +485,10 @@ mod tests {
                 "273.15 more",
             ),
             ("got 300.0, want 26.85", "273.15 more"),
+            (
+                "FAILED:\n  CHECK( kelvin(t) == Approx(26.85) )\nwith expansion:\n  300.0 == Approx( 26.85 )\nat t.cpp:7",
+                "273.15 more",
+            ),
             (
                 "Expected: \"7,50 €\"\n    Received: \"EUR 7,50\"",
                 "0 € as EUR 0",
