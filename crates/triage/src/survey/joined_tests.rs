@@ -260,3 +260,77 @@ fn a_suite_whose_titles_tell_several_things_apart_is_off_for_several_reasons() {
         assert!(causes(&report).len() > 2, "{:?}", causes(&report));
     }
 }
+
+#[test]
+fn a_class_that_could_not_be_initialized_says_why_once() {
+    let first = "java.lang.ExceptionInInitializerError\n\tat port.Customs.of(Customs.java:9)\n\tat port.CustomsTest.country(CustomsTest.java:14)\nCaused by: java.lang.ArrayIndexOutOfBoundsException: Index 1 out of bounds for length 1\n\tat port.Codes.<clinit>(Codes.java:12)\n\t... 3 more";
+    let later = |class: &str, gate: &str| -> &'static str {
+        let text = format!(
+            "java.lang.NoClassDefFoundError: Could not initialize class port.{class}\n\tat port.{gate}.of({gate}.java:7)\n\tat port.GateTest.prints(GateTest.java:9)"
+        );
+        text.leak()
+    };
+    let (same, other) = (later("Codes", "Gate"), later("Rates", "Bill"));
+    let report = report(
+        "surefire",
+        &[
+            told(
+                "country",
+                "java.lang.ExceptionInInitializerError",
+                first,
+                "",
+            ),
+            told("prints", same.lines().next().unwrap_or_default(), same, ""),
+            told("rates", other.lines().next().unwrap_or_default(), other, ""),
+        ],
+    );
+    assert_eq!(causes(&report), [vec!["country", "prints"], vec!["rates"]]);
+}
+
+#[test]
+fn what_was_thrown_over_one_function_is_one_cause() {
+    let error = |name: &str, condition: &str, said: &str| Failure {
+        dialect: Some("catch2".into()),
+        element: Some("error".into()),
+        name: Some(name.into()),
+        type_: Some("CHECK".into()),
+        message: Some(condition.into()),
+        text: Some(format!(
+            "FAILED:\n  CHECK( {condition} )\n{said}\nat tests/a_test.cpp:9"
+        )),
+        ..Failure::default()
+    };
+    let report = report_of(
+        Engine::builtin(),
+        &[
+            error("flat", "midi(\"Bb3\") == 58", "stoi"),
+            error("fifth", "midi(\"Eb5\") == 75", "stoi"),
+            error("bars", "bars(\"4/x\") == 4", "stoi"),
+            error("sum", "midi(\"C#4\") == 61", "vector::_M_range_check"),
+        ],
+    );
+    assert_eq!(
+        causes(&report),
+        [vec!["bars"], vec!["fifth", "flat"], vec!["sum"]]
+    );
+}
+
+#[test]
+fn a_set_up_and_a_test_that_fail_at_one_line_have_one_cause() {
+    let raised = "Traceback (most recent call last):\n  File \"/w/tests/test_season.py\", line 11, in PLACE\n    Calendar()\n  File \"/w/ski/season.py\", line 12, in __init__\n    self.high = d[\"high\"]\nKeyError: 'high'";
+    let error = |name: &str, place: &str| Failure {
+        dialect: Some("unittest-xml".into()),
+        element: Some("error".into()),
+        classname: Some("tests.test_season.CalendarTest".into()),
+        name: Some(name.into()),
+        type_: Some("KeyError".into()),
+        message: Some("'high'".into()),
+        text: Some(raised.replace("PLACE", place)),
+        ..Failure::default()
+    };
+    let report = report_of(
+        Engine::builtin(),
+        &[error("test_a", "setUp"), error("test_b", "test_b")],
+    );
+    assert_eq!(causes(&report), [vec!["test_a", "test_b"]]);
+}

@@ -52,6 +52,8 @@ pub(super) enum SubjectKind {
     Disk,
     /// An exception at a line of the product: both, and what it says but for values.
     Raised,
+    /// A class of the JVM that could not be initialized, which says why once.
+    Initializer,
     /// A field that a program finds null, with the file that does.
     NullField,
     /// A method, an attribute or a function that is not there, by its name.
@@ -207,6 +209,7 @@ fn named(kind: SubjectKind, name: &str, after: &[u8]) -> Option<String> {
         | SubjectKind::Sentence
         | SubjectKind::NullField
         | SubjectKind::Member
+        | SubjectKind::Initializer
         | SubjectKind::Raised => Some(name.to_owned()),
     }
 }

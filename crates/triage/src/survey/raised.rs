@@ -182,6 +182,20 @@ fn of_stack(failure: &Failure, said: &str, stack: &str) -> Option<Subject> {
     subject(&failing_line(&of_stack)?, said)
 }
 
+/// The class that could not be initialized: the first that asks for it is told why, and all others
+/// that it is so.
+pub(super) fn initializer(text: &str) -> Option<Subject> {
+    static NAMED: LazyPattern = LazyPattern::new(r"\bCould not initialize class ([\w.$]+)");
+    static STACK: LazyPattern = LazyPattern::new(r"(?m)^\s*at (?:\S+//?)?([\w.$]+)\.<clinit>\(");
+    let named = NAMED.captures(text);
+    let failed = || {
+        let is_first = text.contains("ExceptionInInitializerError");
+        STACK.captures(text).filter(|_| is_first)
+    };
+    let class = named.or_else(failed)?;
+    Some(Subject::new(SubjectKind::Initializer, &class[1]))
+}
+
 /// The exception that a failure has itself, at the line at which it failed.
 pub(super) fn raised_by(
     view: &FailureView<'_>,

@@ -16,7 +16,8 @@ pub(super) fn same_lines(
     for (group, first) in first_of {
         let view = &views[first];
         let said = view.evidence.map(|(_, text)| text).or(view.message);
-        if view.kind.root_cause != "code_exception" {
+        // A set-up may go through the same line.
+        if !["code_exception", "fixture_error"].contains(&view.kind.root_cause.as_str()) {
             continue;
         }
         let (Some(place), Some(said)) = (failed_at.get(view.fingerprint), said) else {

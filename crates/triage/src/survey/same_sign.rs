@@ -45,6 +45,7 @@ pub(super) fn join_signs(
                     SubjectKind::WrongValue
                         | SubjectKind::ErrorCode
                         | SubjectKind::Cover
+                        | SubjectKind::Initializer
                         | SubjectKind::NullField
                         | SubjectKind::Tested
                 );

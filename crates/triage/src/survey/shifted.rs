@@ -159,13 +159,14 @@ pub(super) fn compared(said: &str) -> Option<(String, String)> {
             | \bwith\ expansion:\s+"(?P<c18>[^"\n]+)"\ ==\ "(?P<w18>[^"\n]+)"
             | \bWhich\ is:\ "(?P<c14>[^"\n]+)"\s+"(?P<w14>[^"\n]+)"
             | \bExpecting:?\s+<(?P<c15>[^<>\n]+)>\s+to\ be\ equal\ to:?\s+<(?P<w15>[^<>\n]+)>
-            | \bleft:\ ['"]?(?P<c6>[^'"\n]+?)['"]?\n\s*right:\ ['"]?(?P<w6>[^'"\n]+?)['"]?(?:\n|$)"#,
+            | \bis\ (?P<c19>[^,;\n]{1,40}),\ (?:but\ )?(?:expected|want(?:ed)?|should\ be)\ (?P<w19>[^,;\n]{1,40})(?:\n|$)
+            | \bleft:\ ['"]?(?P<c6>[^'"\n]+?)['"]?(?:\n\s*|;\ )right:\ ['"]?(?P<w6>[^'"\n]+?)['"]?(?:\n|$)"#,
     );
     static NUMBER: LazyPattern = LazyPattern::new(r#"\b[A-Z]\w+\(['"](-?[\d.]+)['"]\)"#);
     // Python shows what is no number of its own by its class.
     let said = NUMBER.replace_all(said, "$1");
     let found = COMPARED.captures(&said)?;
-    (1..=18).find_map(|form| {
+    (1..=19).find_map(|form| {
         let wanted = found.name(&format!("w{form}"))?.as_str().trim();
         let came = found.name(&format!("c{form}"))?.as_str().trim();
         let bare = |value: &str| value.trim_end_matches(';').to_owned();
@@ -298,6 +299,10 @@ fn time(text: &str) -> Option<Time> {
     static EUROPEAN: LazyPattern = LazyPattern::new(r"\b([0-3]\d)[/.]([01]\d)[/.](\d{4})\b");
     static CLOCK: LazyPattern =
         LazyPattern::new(r"(?:\A|[T\s(\[,'\x22])([01]?\d|2[0-3]):([0-5]\d)");
+    static NAMED_DAY: LazyPattern = LazyPattern::new(
+        r"(?x)\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,?\ (?:[0-3]?\d\ [A-Z][a-z]{2,8}\ )?
+              | \b[0-3]?\d\ (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\ ",
+    );
     static ZONE: LazyPattern = LazyPattern::new(r"T#(?::00(?:\.0+)?)?(?:Z|[+-]\d\d:?\d\d)\z");
     let text = EUROPEAN.replace(text, "${3}-${2}-${1}");
     let day = DATE.find(&text);
@@ -307,6 +312,11 @@ fn time(text: &str) -> Option<Time> {
     let of_day: Vec<i64> = CLOCK.captures_iter(&text).map(minutes).collect();
     let around = CLOCK.replace_all(&text, "T#");
     let around = DATE.replace(&around, "#");
+    // Over midnight the day of the week and of the month go along, where no year is told.
+    let around = match day {
+        Some(_) => around,
+        None => NAMED_DAY.replace(&around, "D# ").into_owned().into(),
+    };
     // The same moment may be told as another place tells it.
     let around = ZONE.replace(&around, "T#").into_owned();
     (day.is_some() || !of_day.is_empty()).then(|| Time {

@@ -7,6 +7,7 @@ use super::error_codes::{cloud_code, codes, fatal_code, variant};
 use super::lacks::{Subject, SubjectKind};
 use super::members::missing_member;
 use super::names::{is_frame, own_lines};
+use super::raised::initializer;
 use super::renamed::renamed;
 use super::replaced::replaced;
 use super::shifted::{BY_CHANCE, is_rare, shift, swapped};
@@ -89,6 +90,7 @@ pub(super) fn signs(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Sub
     found.extend(raised_in_suite(failure, triaged));
     if triaged.diagnosis.root_cause == "code_exception" {
         found.extend(evidence.and_then(|said| raised_in(text, said)));
+        found.extend(initializer(text));
     }
     if names_functions(&triaged.diagnosis.root_cause) {
         // A test calls many functions before the one that it asks.
