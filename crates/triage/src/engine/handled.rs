@@ -4,7 +4,6 @@
 //! Of an exception that the code raised in place of another one, on purpose or with words of its
 //! own, nothing is read here: the first is why.
 
-use super::aggregate::alone;
 use super::clues::Origin;
 use super::facts::{Facts, FailureSource};
 use jelly_base::model::Failure;
@@ -61,8 +60,14 @@ pub(super) fn handled(failure: &Failure) -> Option<Handled> {
     if !is_mistake {
         return None;
     }
-    let mut caught = alone(failure, caught);
-    caught.element = failure.element.clone();
+    let caught = Failure {
+        dialect: failure.dialect.clone(),
+        element: failure.element.clone(),
+        classname: failure.classname.clone(),
+        name: failure.name.clone(),
+        text: Some(caught.to_owned()),
+        ..Failure::default()
+    };
     let ended = Failure {
         text: Some(own.to_owned()),
         ..failure.clone()
