@@ -6,6 +6,7 @@ use super::recipe::Recipe;
 use super::target::Target;
 use crate::survey::words;
 use jelly_base::model::{FailureStatus, FailureView, Failures, ReportSummary, RetryPlan};
+use jelly_base::text::redact::MARK;
 use jelly_base::text::{is_sayable, plural, shell_path, shell_word};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -106,7 +107,8 @@ fn retried<'f>(
             .as_deref()
             .or_else(of_report)
             .unwrap_or_default();
-        let target = target(dialect, &test, hint).filter(is_writable);
+        let target = target(dialect, &test, hint)
+            .filter(|target| is_writable(target) && !is_masked(&test, hint));
         let id = match &target {
             Some(target) => listed(&target.id),
             None => listed(&test.title()),
@@ -250,6 +252,17 @@ fn retryable(failures: &Failures) -> Vec<FailureView<'_>> {
         .filter(|test| stands(test) && test.kind.retryable == Some(true))
         .filter(|test| hopeless.is_empty() || !hopeless.contains(&identity(test)))
         .collect()
+}
+
+/// Whether a name stands for the value of a secret: no test is called so, and a command that
+/// names it would select nothing.
+fn is_masked(test: &FailureView<'_>, hint: &Hint) -> bool {
+    let told = hint.told.iter().map(|(_, told)| told.as_str());
+    let named = [test.suite, test.classname, test.name];
+    let files = test.file.into_iter().chain(hint.file.as_deref());
+    let mut texts = named.into_iter().chain(files).chain(told);
+    let begin = MARK.trim_end_matches(']');
+    texts.any(|text| text.contains(begin))
 }
 
 fn is_writable(target: &Target) -> bool {

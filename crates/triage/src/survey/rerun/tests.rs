@@ -310,6 +310,23 @@ fn every_framework_selects_a_test_as_its_file_shows() {
 }
 
 #[test]
+fn a_name_that_a_secret_is_masked_in_is_in_no_command() {
+    let masked = "test_pay[[secret DB_PASSWORD]]";
+    for (class, name) in [("tests.test_a", masked), (masked, "test_pay")] {
+        let plan = planned(
+            "pytest",
+            &[
+                ["junit.xml", "pytest", class, name, ""],
+                ["junit.xml", "pytest", "tests.test_a", "test_b", ""],
+            ],
+            None,
+        );
+        assert_eq!(plan.commands, ["pytest tests/test_a.py::test_b"]);
+        assert_eq!(plan.without_command, [format!("{class} > {name}")]);
+    }
+}
+
+#[test]
 fn a_framework_without_a_way_to_select_has_no_command() {
     assert_eq!(
         target_of("newman", ["", "", "", "status 200", "", ""], ""),
