@@ -41,6 +41,8 @@ described! {
         /// What the path of the report tells of the project whose tests are run
         /// by a command that names it itself.
         pub(crate) module: Template,
+        /// A report is that of one program, which holds no tests of other reports.
+        pub(crate) each_report: bool,
         /// The first whose conditions hold; a framework without one has none.
         pub(crate) ways: Items<RerunWay>,
     }

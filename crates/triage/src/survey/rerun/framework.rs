@@ -86,7 +86,7 @@ fn target_by(way: &'static RerunWay, values: &TestValues) -> Option<Target> {
         id: values.fill(&way.id),
         recipe: Recipe {
             before,
-            raw: way.shell,
+            raw: way.shell.map(str::to_owned),
             join,
             after,
         },

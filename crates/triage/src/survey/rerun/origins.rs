@@ -3,9 +3,10 @@
 //! A command runs tests of one project, in its folder, and of a project nothing
 //! is known but where its reports lie: those of one folder are taken for reports
 //! of one project, unless a test stands in two of them. So are the legs of a
-//! matrix kept apart, too.
+//! matrix kept apart, too, and what different programs report.
 
 use super::target::Target;
+use crate::frameworks::of_writer;
 use jelly_base::model::{ReportLabels, ReportSummary};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -50,7 +51,11 @@ impl<'r> Origins<'r> {
                 .or_default()
                 .insert(folder);
         }
-        let repeated = repeated(reports, tests);
+        let mut repeated = repeated(reports, tests);
+        let of_programs: Vec<&ReportSummary> = counted().filter(is_of_program).collect();
+        if of_programs.len() > 1 {
+            repeated.extend(of_programs.iter().map(|report| report.path.as_str()));
+        }
         let origin = |report: &'r ReportSummary| -> &'r str {
             let (path, folder) = (report.path.as_str(), folder_of(&report.path));
             let is_alone = in_folders.get(folder).is_none_or(|all| all.len() < 2);
@@ -139,6 +144,10 @@ fn folder_of(path: &str) -> &str {
         Some(at) => &path[..at],
         None => ".",
     }
+}
+
+fn is_of_program(report: &&ReportSummary) -> bool {
+    of_writer(&report.dialect).is_some_and(|framework| framework.rerun.each_report)
 }
 
 /// The reports of one writer and folder that have a test in common.

@@ -14,6 +14,9 @@ use std::path::{Path, PathBuf};
 /// What a command runs besides its tests is told of this many of them.
 const TOLD: usize = 5;
 
+/// The variable of a command whose program no report names.
+const PROGRAM: &str = "TEST_BINARY";
+
 /// What a rerun has to know of a case besides what is printed of it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Hint {
@@ -190,6 +193,7 @@ fn lines(
     for home in projects.iter().filter_map(|project| project.home.clone()) {
         *shared.entry(home).or_default() += 1;
     }
+    number_programs(&mut projects);
     let mut lines = Vec::new();
     for project in &projects {
         let home = project.home.as_deref();
@@ -208,6 +212,27 @@ fn lines(
         }
     }
     lines
+}
+
+/// Where several programs are to be told, each is told by a variable of its own.
+fn number_programs(projects: &mut [ProjectCommands<'_>]) {
+    let is_asked = |project: &&mut ProjectCommands<'_>| {
+        let mut recipes = project.commands.recipes.keys();
+        recipes.any(|recipe| recipe.raw.is_some())
+    };
+    let mut asked: Vec<_> = projects.iter_mut().filter(is_asked).collect();
+    if asked.len() < 2 {
+        return;
+    }
+    for (at, project) in asked.iter_mut().enumerate() {
+        let own = format!("{PROGRAM}_{}", at + 1);
+        let recipes = std::mem::take(&mut project.commands.recipes);
+        let numbered = recipes.into_iter().map(|(mut recipe, names)| {
+            recipe.raw = recipe.raw.map(|raw| raw.replace(PROGRAM, &own));
+            (recipe, names)
+        });
+        project.commands.recipes = numbered.collect();
+    }
 }
 
 /// What stands before and behind a command of an origin, so that it runs in the

@@ -26,7 +26,7 @@ pub(super) struct Recipe {
     /// those of `raw`.
     pub(super) before: Vec<String>,
     /// Shell text in front of all, trusted and not quoted.
-    pub(super) raw: Option<&'static str>,
+    pub(super) raw: Option<String>,
     pub(super) join: Join,
     /// Words behind the tests.
     pub(super) after: Vec<String>,
@@ -72,7 +72,7 @@ impl Recipe {
     }
 
     fn line(&self, names: &[String]) -> String {
-        let raw = self.raw.map(str::to_owned);
+        let raw = self.raw.clone();
         let words = self.words(names);
         let quoted = words.iter().map(|word| shell_word(word));
         raw.into_iter().chain(quoted).collect::<Vec<_>>().join(" ")

@@ -231,6 +231,23 @@ fn a_test_of_two_reports_in_one_folder_is_two_tests() {
 }
 
 #[test]
+fn programs_that_wrote_a_report_each_are_told_apart() {
+    let tests = [
+        ["r/cart.xml", "Cart", "Cart", "Total", ""],
+        ["r/pay.xml", "Pay", "Pay", "Card", ""],
+    ];
+    let told = planned("gtest", &tests, None);
+    let program = |n| format!("\"${{TEST_BINARY_{n}:?set it to the path of the test program}}\"");
+    assert_eq!(
+        told.commands,
+        [
+            format!(": cart.xml; {} --gtest_filter=Cart.Total", program(1)),
+            format!(": pay.xml; {} --gtest_filter=Pay.Card", program(2)),
+        ]
+    );
+}
+
+#[test]
 fn reports_of_one_project_share_a_command() {
     for folder in ["target/surefire-reports", "out"] {
         let [a, b] = ["A", "B"].map(|class| format!("{folder}/TEST-shop.{class}.xml"));
