@@ -11,6 +11,10 @@ use jelly_base::model::{ReportLabels, ReportSummary};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
+/// Folders around the one where jelly runs: frameworks name files from the root of their project,
+/// which may be run from below.
+const ABOVE: [&str; 3] = ["..", "../..", "../../.."];
+
 /// Whether a path is a file where jelly runs.
 pub(super) type IsFile = fn(&Path) -> bool;
 
@@ -33,6 +37,8 @@ impl RetriedTest<'_> {
 pub(super) struct Origins<'r> {
     /// By the path of a report, its origin, if there are others of its writer.
     apart: HashMap<&'r str, &'r str>,
+    /// By the path of a report, its origin, whether or not there are others.
+    all: HashMap<&'r str, &'r str>,
     labels: ReportLabels<'r>,
     /// Commands name several modules.
     are_modules: bool,
@@ -73,6 +79,8 @@ impl<'r> Origins<'r> {
             .filter(is_apart)
             .map(|report| (report.path.as_str(), origin(report)))
             .collect();
+        let all = counted().map(|report| (report.path.as_str(), origin(report)));
+        let all = all.collect();
         let labels = match apart.is_empty() {
             true => ReportLabels::default(),
             false => {
@@ -83,25 +91,31 @@ impl<'r> Origins<'r> {
         let modules: BTreeSet<&str> = tests.iter().filter_map(RetriedTest::module).collect();
         Self {
             apart,
+            all,
             labels,
             are_modules: modules.len() > 1,
         }
     }
 
     /// Whose commands the test shares with no others; nothing where the commands
-    /// name the project themselves, or there is but one.
+    /// name the project themselves.
     pub(super) fn of(&self, test: &RetriedTest<'_>) -> Option<&'r str> {
         match test.module() {
             Some(_) => None,
-            None => self.apart.get(test.report).copied(),
+            None => self.all.get(test.report).copied(),
         }
+    }
+
+    /// Whether there are others, from which it is to be told.
+    pub(super) fn is_apart(&self, origin: &str) -> bool {
+        self.apart.values().any(|apart| *apart == origin)
     }
 
     /// What a list calls the origin of a test, where there are several.
     pub(super) fn label<'o>(&'o self, test: &'o RetriedTest<'_>) -> Option<&'o str> {
         match test.module() {
             Some(module) => self.are_modules.then_some(module),
-            None => self.of(test).map(|origin| self.name(origin)),
+            None => self.apart.get(test.report).map(|origin| self.name(origin)),
         }
     }
 
@@ -119,7 +133,11 @@ pub(super) fn home(origin: &str, files: &BTreeSet<String>, is_file: IsFile) -> O
         return None;
     }
     let has_all = |folder: &&Path| files.iter().all(|file| is_file(&folder.join(file)));
-    let mut folders = Path::new(origin).ancestors();
+    let above = ABOVE.iter().map(|above| Path::new(*above));
+    let is_here = !origin.is_empty() && Path::new(origin).is_relative();
+    let mut folders = Path::new(origin)
+        .ancestors()
+        .chain(above.filter(|_| is_here));
     folders.find(has_all).map(Path::to_path_buf)
 }
 

@@ -159,17 +159,26 @@ fn lines(
     let mut projects: Vec<ProjectCommands<'_>> = Vec::new();
     for (origin, own) in commands {
         let home = origin.zip(is_file).and_then(|(origin, is_file)| {
+            // The report of the only project may lie anywhere, as in a folder of temporary files.
+            let is_elsewhere = Path::new(origin).is_absolute() && !origins.is_apart(origin);
             let by_project = || {
                 let mut programs = own.recipes.keys().map(|recipe| recipe.before.first());
                 let first = programs.next()??;
                 let is_one = own.files.is_empty() && programs.all(|it| it == Some(first));
-                project(origin, first, is_file).filter(|_| is_one)
+                project(origin, first, is_file).filter(|_| is_one && !is_elsewhere)
             };
-            home(origin, &own.files, is_file).or_else(by_project)
+            let here = match is_elsewhere {
+                true => home("", &own.files, is_file),
+                false => None,
+            };
+            here.or_else(|| home(origin, &own.files, is_file))
+                .or_else(by_project)
         });
-        let known = projects
-            .iter_mut()
-            .find(|known| known.home == home && !known.commands.shares_tests(&own));
+        let is_apart = |origin: Option<&str>| origin.is_some_and(|it| origins.is_apart(it));
+        let known = projects.iter_mut().find(|known| {
+            let is_like = known.home == home && is_apart(known.origin) == is_apart(origin);
+            is_like && !known.commands.shares_tests(&own)
+        });
         match known.filter(|known| known.home.is_some()) {
             Some(known) => {
                 known.commands.files.extend(own.files);
@@ -199,7 +208,8 @@ fn lines(
         let home = project.home.as_deref();
         let is_shared = home.is_some_and(|home| shared.get(home).is_some_and(|n| *n > 1));
         let is_alone = home.is_some() && !is_shared;
-        let label = project.origin.filter(|_| !is_alone);
+        let is_told = |origin: &&str| !is_alone && origins.is_apart(origin);
+        let label = project.origin.filter(is_told);
         let (before, after) = around(label.map(|origin| origins.name(origin)), home);
         for (recipe, names) in &project.commands.recipes {
             let names: Vec<String> = names.iter().cloned().collect();

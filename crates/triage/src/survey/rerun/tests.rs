@@ -131,6 +131,22 @@ fn each_project_has_commands_of_its_own() {
             ]
         );
     }
+    // A project of which no other reports
+    let alone = planned("pytest", &tests[..2], Some(of_packages));
+    assert_eq!(
+        alone.commands,
+        ["(cd packages/a && pytest tests/test_app.py::test_only_a tests/test_app.py::test_y)"]
+    );
+    assert_eq!(alone.tests.len(), 2);
+    assert!(alone.tests.iter().all(|test| !test.contains(" [")));
+    let here: IsFile = |path| path.starts_with("tests") || path.starts_with("/srv/tests");
+    for report in ["/srv/junit.xml", "junit.xml"] {
+        let alone = [report, "pytest", "tests.test_app", "test_y", ""];
+        assert_eq!(
+            planned("pytest", &[alone], Some(here)).commands,
+            ["pytest tests/test_app.py::test_y"]
+        );
+    }
     // Two legs in one package.
     let of_package: IsFile = |path| path == Path::new("p/test_app.py");
     let legs = planned(
@@ -173,6 +189,48 @@ fn each_project_has_commands_of_its_own() {
     assert_eq!(
         kinds.commands,
         ["pytest e2e/test_app.py::test_z unit/test_app.py::test_y"]
+    );
+}
+
+#[test]
+fn the_only_report_of_a_writer_is_told_apart_from_no_other() {
+    let mut failures = Failures::default();
+    let mut reports = Vec::new();
+    for (path, dialect, test) in [
+        ("a.xml", "libtest", ["test", "tests", "pays"]),
+        ("b.xml", "libtest", ["test", "tests", "pays"]),
+        ("out/junit.xml", "nextest", ["shop", "shop", "tests::pays"]),
+    ] {
+        let [suite, class, name] = test;
+        failures.push(failed([path, suite, class, name, ""]));
+        reports.push(ReportSummary {
+            path: path.into(),
+            dialect: dialect.into(),
+            ..ReportSummary::default()
+        });
+    }
+    let is_project: IsFile = |path| path == Path::new("Cargo.toml");
+    let told = plan(&failures, &reports, &Hints::new(), Some(is_project));
+    let begins: Vec<&str> = (told.commands.iter())
+        .map(|line| line.split("--").next().unwrap_or_default())
+        .collect();
+    assert_eq!(
+        begins,
+        [
+            ": a.xml; cargo test ",
+            ": b.xml; cargo test ",
+            "cargo nextest run "
+        ]
+    );
+}
+
+#[test]
+fn a_file_that_is_named_from_above_is_found_there() {
+    let above: IsFile = |path| path == Path::new("../tests/test_a.py");
+    let test = ["junit.xml", "pytest", "tests.test_a", "test_x", ""];
+    assert_eq!(
+        planned("pytest", &[test], Some(above)).commands,
+        ["(cd .. && pytest tests/test_a.py::test_x)"]
     );
 }
 
