@@ -19,7 +19,8 @@ pub(crate) mod spec;
 use example::{ExampleTest, ReportExample, RerunExample};
 use spec::{
     Change::*, Comparison::*, Condition, Framework, LabelledValue, LabelledValue::*, NamedValue,
-    Oddity, Oddity::*, Placeholder, ReportSign, Rerun, RerunWay, SignFact, SignPart::*, Template,
+    Oddity, Oddity::*, Placeholder, ProjectBeginning, ReportSign, Rerun, RerunWay, SignFact,
+    SignPart::*, Template,
 };
 
 type StaticText = &'static str;

@@ -41,10 +41,22 @@ described! {
         /// What the path of the report tells of the project whose tests are run
         /// by a command that names it itself.
         pub(crate) module: Template,
+        /// How its commands begin in some projects. The first that is known counts.
+        pub(crate) begins: Items<ProjectBeginning>,
         /// A report is that of one program, which holds no tests of other reports.
         pub(crate) each_report: bool,
         /// The first whose conditions hold; a framework without one has none.
         pub(crate) ways: Items<RerunWay>,
+    }
+
+    /// How commands begin in a project that has a file, or has none.
+    pub(crate) struct ProjectBeginning {
+        pub(crate) from: Items<StaticText>,
+        pub(crate) to: Items<StaticText>,
+        /// The project has one of these, where any is named,
+        pub(crate) with: Items<StaticText>,
+        /// and none of these.
+        pub(crate) without: Items<StaticText>,
     }
 
     /// A value that others are made of, where its conditions hold.

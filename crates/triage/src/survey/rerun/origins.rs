@@ -144,15 +144,17 @@ pub(super) fn home(origin: &str, files: &BTreeSet<String>, is_file: IsFile) -> O
 /// The folder around an origin in which a program finds its project, where its command names no
 /// file: the nearest one that has what the program looks for.
 pub(super) fn project(origin: &str, program: &str, is_file: IsFile) -> Option<PathBuf> {
-    let marker = match program {
-        "cargo" => "Cargo.toml",
-        "go" => "go.mod",
-        "npx" | "npm" | "pnpm" | "yarn" => "package.json",
-        "mvn" => "pom.xml",
+    let markers: &[&str] = match program {
+        "cargo" => &["Cargo.toml"],
+        "go" => &["go.mod"],
+        "npx" | "npm" | "pnpm" | "yarn" => &["package.json"],
+        "mvn" => &["pom.xml"],
+        "python" => &["manage.py"],
+        "vendor/bin/phpunit" => &["phpunit.xml", "phpunit.xml.dist", "phpunit.dist.xml"],
         _ => return None,
     };
     let mut folders = Path::new(origin).ancestors();
-    let has_it = |folder: &&Path| is_file(&folder.join(marker));
+    let has_it = |folder: &&Path| markers.iter().any(|marker| is_file(&folder.join(marker)));
     folders.find(has_it).map(Path::to_path_buf)
 }
 

@@ -133,6 +133,20 @@ struct OriginCommands {
 }
 
 impl OriginCommands {
+    fn extend(&mut self, other: Self) {
+        self.files.extend(other.files);
+        for (recipe, names) in other.recipes {
+            self.recipes.entry(recipe).or_default().extend(names);
+        }
+    }
+
+    fn change(&mut self, changed: impl Fn(Recipe) -> Recipe) {
+        for (recipe, names) in std::mem::take(&mut self.recipes) {
+            let known = self.recipes.entry(changed(recipe)).or_default();
+            known.extend(names);
+        }
+    }
+
     /// Whether a test is among those of another origin, too, as of two legs.
     fn shares_tests(&self, other: &Self) -> bool {
         let shared = |(recipe, names): (&Recipe, &BTreeSet<String>)| {
@@ -180,22 +194,20 @@ fn lines(
             is_like && !known.commands.shares_tests(&own)
         });
         match known.filter(|known| known.home.is_some()) {
-            Some(known) => {
-                known.commands.files.extend(own.files);
-                for (recipe, names) in own.recipes {
-                    known
-                        .commands
-                        .recipes
-                        .entry(recipe)
-                        .or_default()
-                        .extend(names);
-                }
-            }
+            Some(known) => known.commands.extend(own),
             None => projects.push(ProjectCommands {
                 origin,
                 home,
                 commands: own,
             }),
+        }
+    }
+    for project in &mut projects {
+        // Commands without a home that name their project run where jelly does.
+        let here = project.origin.is_none().then(PathBuf::new);
+        if let (Some(folder), Some(is_file)) = (project.home.clone().or(here), is_file) {
+            let has = |file: &str| is_file(&folder.join(file));
+            project.commands.change(|recipe| recipe.in_project(has));
         }
     }
     let mut shared: HashMap<PathBuf, usize> = HashMap::new();
@@ -236,12 +248,10 @@ fn number_programs(projects: &mut [ProjectCommands<'_>]) {
     }
     for (at, project) in asked.iter_mut().enumerate() {
         let own = format!("{PROGRAM}_{}", at + 1);
-        let recipes = std::mem::take(&mut project.commands.recipes);
-        let numbered = recipes.into_iter().map(|(mut recipe, names)| {
+        project.commands.change(|mut recipe| {
             recipe.raw = recipe.raw.map(|raw| raw.replace(PROGRAM, &own));
-            (recipe, names)
+            recipe
         });
-        project.commands.recipes = numbered.collect();
     }
 }
 

@@ -1,5 +1,6 @@
 //! Names of tests → command lines of bearable length.
 
+use crate::frameworks::FRAMEWORKS;
 use jelly_base::text::shell_word;
 
 /// Longer command lines are split: a terminal that reads line by line takes no
@@ -33,6 +34,25 @@ pub(super) struct Recipe {
 }
 
 impl Recipe {
+    /// The same as it begins in a project that `has` some files.
+    pub(super) fn in_project(mut self, has: impl Fn(&str) -> bool) -> Self {
+        let known = FRAMEWORKS
+            .iter()
+            .flat_map(|framework| framework.rerun.begins);
+        let mut fitting = known.filter(|begin| {
+            let words = self.before.iter().map(String::as_str);
+            let is_its = begin.from.len() <= self.before.len()
+                && words.zip(begin.from).all(|(word, from)| word == *from);
+            let is_with = begin.with.is_empty() || begin.with.iter().any(|file| has(file));
+            is_its && is_with && !begin.without.iter().any(|file| has(file))
+        });
+        if let Some(begin) = fitting.next() {
+            let to = begin.to.iter().map(|word| (*word).to_owned());
+            self.before.splice(..begin.from.len(), to);
+        }
+        self
+    }
+
     /// The command lines that run all of `names`, none of them longer than a
     /// single name makes necessary with the bytes that stand `around` it.
     pub(super) fn lines(&self, names: &[String], around: usize) -> Vec<String> {

@@ -225,6 +225,42 @@ fn the_only_report_of_a_writer_is_told_apart_from_no_other() {
 }
 
 #[test]
+fn a_command_begins_as_its_project_has_it() {
+    let of = |dialect, test: [&str; 5], is_file: IsFile| {
+        planned(dialect, &[test], Some(is_file)).commands.concat()
+    };
+    let gradle = [
+        "build/test-results/test/TEST-a.A.xml",
+        "a.A",
+        "a.A",
+        "pays()",
+        "",
+    ];
+    let has_wrapper: IsFile = |path| path.ends_with("gradlew") || path.ends_with("build.gradle");
+    assert!(of("gradle", gradle, has_wrapper).starts_with("./gradlew test "));
+    let is_plain: IsFile = |path| path.ends_with("build.gradle");
+    assert!(of("gradle", gradle, is_plain).starts_with("gradle test "));
+    // A report that was brought here alone.
+    assert!(of("gradle", gradle, |_| false).starts_with("./gradlew test "));
+    let rspec = ["r.xml", "rspec", "spec.a_spec", "pays", "./spec/a_spec.rb"];
+    let has_spec: IsFile = |path| path == Path::new("./spec/a_spec.rb");
+    assert!(of("rspec", rspec, has_spec).starts_with("rspec ./spec"));
+    let has_gemfile: IsFile =
+        |path| path == Path::new("./spec/a_spec.rb") || path == Path::new("../Gemfile");
+    assert!(of("rspec", rspec, has_gemfile).starts_with("bundle exec rspec ./spec"));
+    let django = ["out/TEST-a.xml", "a.tests.A-1", "a.tests.A", "test_pay", ""];
+    assert_eq!(
+        of("unittest", django, |path| path
+            == Path::new("web/manage.py")),
+        "python -m unittest a.tests.A.test_pay"
+    );
+    assert_eq!(
+        of("unittest", django, |path| path == Path::new("manage.py")),
+        "python manage.py test a.tests.A.test_pay"
+    );
+}
+
+#[test]
 fn a_file_that_is_named_from_above_is_found_there() {
     let above: IsFile = |path| path == Path::new("../tests/test_a.py");
     let test = ["junit.xml", "pytest", "tests.test_a", "test_x", ""];
