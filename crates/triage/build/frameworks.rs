@@ -302,10 +302,10 @@ struct File {
     shown: Vec<ReportExample>,
 }
 
-/// What is known of every test, and `rest` of conditions.
-const OF_A_TEST: [&str; 12] = [
+/// What is known of every test, and `rest` and `lead` of conditions.
+const OF_A_TEST: [&str; 13] = [
     "report", "suites", "suite", "class", "name", "title", "file", "group", "place", "heading",
-    "rest", "tests",
+    "rest", "lead", "tests",
 ];
 
 pub(crate) fn write(out: &Path) -> Result<(), Box<dyn Error>> {

@@ -226,7 +226,7 @@ pub(crate) enum Comparison {
     Equals,
     /// What follows the beginning becomes the value `rest`.
     Begins,
-    /// Of a report in any case.
+    /// Of a report in any case. What precedes the end becomes the value `lead`.
     Ends,
     Contains,
     Matches,

@@ -192,7 +192,11 @@ impl TestValues {
             Comparison::Exists => !text.is_empty(),
             Comparison::Contains => text.contains(&other),
             Comparison::Equals => text == other,
-            Comparison::Ends => text.ends_with(&other),
+            Comparison::Ends => {
+                let lead = text.strip_suffix(&other);
+                lead.inspect(|lead| self.set("lead", (*lead).to_owned()))
+                    .is_some()
+            }
             Comparison::Begins => {
                 let rest = text.strip_prefix(&other);
                 rest.inspect(|rest| self.set("rest", (*rest).to_owned()))
