@@ -28,6 +28,13 @@ pub(crate) fn is_same_path(one: &str, other: &str) -> bool {
     }
 }
 
+/// What of a path stands behind its first name, in brackets, if that is its first.
+pub(crate) fn below(path: &str, first: &str) -> Option<String> {
+    let spelled = spelled(path)?;
+    let rest = spelled.strip_prefix(&format!("$[\"{first}\"]"))?;
+    Some(rest.to_owned())
+}
+
 /// With each name in brackets and one kind of quotes; nothing where it is no path.
 fn spelled(path: &str) -> Option<String> {
     // What is refused for its nesting would be read by recursion.
@@ -76,7 +83,21 @@ fn spelled(path: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::is_same_path;
+    use super::{below, is_same_path};
+
+    #[test]
+    fn what_stands_below_a_name_is_told_however_that_is_spelled() {
+        for (path, below_it) in [
+            ("$.error", Some("")),
+            ("$['error'].code", Some("[\"code\"]")),
+            (" $ . error[0]", None),
+            ("$.errors.code", None),
+            ("$..error", None),
+            ("$.a.error", None),
+        ] {
+            assert_eq!(below(path, "error").as_deref(), below_it, "{path}");
+        }
+    }
 
     #[test]
     fn a_path_is_itself_however_it_is_spelled() {

@@ -3,6 +3,7 @@
 use crate::Request;
 use crate::anything::PlaceType;
 use crate::same_path::is_same_path;
+use jelly_base::mcp::ListKind;
 use std::time::Duration;
 
 /// What is known, before it comes, of the answer that a step expects.
@@ -15,6 +16,8 @@ pub(super) struct DueAnswer {
     pub limit: Option<Duration>,
     /// A JSON-RPC error would do, which has no result.
     pub may_be_error: bool,
+    /// The members that a result of its kind has; empty where it may have any.
+    pub known_members: &'static [&'static str],
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -56,6 +59,7 @@ impl DueAnswer {
             member,
             limit,
             may_be_error: false,
+            known_members: request.map_or(&[], members_of),
         }
     }
 
@@ -79,5 +83,33 @@ impl DueAnswer {
             }
             Some(_) | None => (false, None),
         }
+    }
+}
+
+/// The members that a result has by the specification, the one that each has first; empty
+/// where nothing is known of it.
+fn members_of(request: &Request) -> &'static [&'static str] {
+    let method = match request {
+        Request::Tool(_) => "tools/call",
+        Request::Read(_) => "resources/read",
+        Request::Prompt(_) => "prompts/get",
+        Request::List(kind) => kind.method(),
+        Request::Method(method) => method.as_str(),
+        Request::Complete(_)
+        | Request::Subscribe(_)
+        | Request::Unsubscribe(_)
+        | Request::Raw(_)
+        | Request::Http(_)
+        | Request::Startup => return &[],
+    };
+    match (method, ListKind::listed_by(method)) {
+        ("tools/call", _) => &["content", "structuredContent", "isError", "_meta"],
+        ("resources/read", _) => &["contents", "_meta"],
+        ("prompts/get", _) => &["messages", "description", "_meta"],
+        (_, Some(ListKind::Tools)) => &["tools", "nextCursor", "_meta"],
+        (_, Some(ListKind::Resources)) => &["resources", "nextCursor", "_meta"],
+        (_, Some(ListKind::ResourceTemplates)) => &["resourceTemplates", "nextCursor", "_meta"],
+        (_, Some(ListKind::Prompts)) => &["prompts", "nextCursor", "_meta"],
+        (_, None) => &[],
     }
 }

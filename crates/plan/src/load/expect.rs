@@ -116,7 +116,7 @@ impl<'t> Reader<'t> {
                 self.problem(at.key_span, path, "the path comes without an operator")
                     .hint("to ask only whether something is there, write `exists: true`");
             }
-            if let Some((json_path, raw_path)) = self.json_path(&at.value, path.key("path")) {
+            if let Some((json_path, raw_path)) = self.result_path(&at.value, path.key("path")) {
                 expects.push(JsonExpect {
                     path: json_path,
                     raw_path,

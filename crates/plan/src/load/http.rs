@@ -169,6 +169,7 @@ impl<'t> Reader<'t> {
         let Some(request) = request else {
             return;
         };
+        self.fits_is_error(expect, path, request);
         let is_http = matches!(request, Request::Http(_));
         let (keys, told): (&[&str], _) = match is_http {
             true => (&OF_MESSAGES, "the answer to a plain HTTP request has no"),

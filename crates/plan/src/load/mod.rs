@@ -12,6 +12,7 @@ mod conditions;
 mod defaults;
 mod due_answer;
 mod duration;
+mod envelope;
 mod expect;
 mod features;
 mod found;

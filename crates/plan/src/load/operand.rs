@@ -79,7 +79,7 @@ impl<'t> Reader<'t> {
 
     /// A path into the answer, which stands there as it is.
     fn other_path(&mut self, node: &Node<'t>, path: Path<'_>) -> Option<()> {
-        self.json_path(node, path)?;
+        self.result_path(node, path)?;
         if is_open(node) {
             self.problem(node.span, path, "a path can't contain variables")
                 .hint("to compare with a variable, use `equals`");

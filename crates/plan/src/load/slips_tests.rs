@@ -851,3 +851,93 @@ fn a_secret_in_the_place_of_its_name_is_refused_and_not_shown() {
         check(source).unwrap();
     }
 }
+
+/// A plan with one step, which begins in line 5, column 5.
+fn step(text: &str) -> String {
+    format!("version: 1\nservers:\n  m: {{ command: x }}\nsteps:\n  - {text}\n")
+}
+
+#[test]
+fn only_the_result_of_a_tool_says_that_it_is_an_error() {
+    for (request, flag, hint) in [
+        ("list: tools", "true", "write `error: {}`"),
+        ("list: tools", "false", "leave it out"),
+        ("read: a://b", "true", "write `error: {}`"),
+        ("prompt: p", "false", "leave it out"),
+    ] {
+        let text = step(&format!("{request}\n    expect: {{ is_error: {flag} }}"));
+        let kind = request.split(':').next().unwrap();
+        let message = format!("the answer to `{kind}` has no `isError`");
+        slip(&text, "6:15", &message, hint);
+    }
+    let until = step("list: tools\n    until: { expect: { is_error: true } }");
+    slip(&until, "6:24", "has no `isError`", "write `error: {}`");
+    for request in ["tool: t", "request: tools/call"] {
+        assert_good(&step(&format!(
+            "{request}\n    expect: {{ is_error: true }}"
+        )));
+    }
+}
+
+#[test]
+fn a_path_from_the_message_around_the_result_is_refused() {
+    for (request, path, hint) in [
+        (
+            "tool: t",
+            "$.error.code",
+            "`expect: { error: { code: … } }`",
+        ),
+        (
+            "tool: t",
+            "$.error.message",
+            "error: { message: { contains: … } } }`",
+        ),
+        ("tool: t", "$['error']", "`expect: { error: {} }`"),
+        (
+            "tool: t",
+            "$.result.content[0].text",
+            "write `$.content[0].text`",
+        ),
+        ("tool: t", "$['result'].isError", "write `$.content`"),
+        ("tool: t", "$.jsonrpc", "as in `$.content`"),
+        (
+            "list: tools",
+            "$.result.tools[0].name",
+            "write `$.tools[0].name`",
+        ),
+        ("request: tools/list", "$.result", "write `$.tools`"),
+        (
+            "read: a://b",
+            "$.result.contents[0].text",
+            "write `$.contents[0].text`",
+        ),
+    ] {
+        let json = format!("json: [{{ path: \"{path}\", type: string }}]");
+        let text = step(&format!("{request}\n    expect: {{ {json} }}"));
+        slip(&text, "6:30", "a path begins at the result", hint);
+        let text = step(&format!("{request}\n    capture: {{ it: \"{path}\" }}"));
+        slip(&text, "6:20", "a path begins at the result", hint);
+    }
+    for (request, path) in [
+        ("tool: t", "$.structuredContent.error.code"),
+        ("tool: t", "$.structuredContent.result"),
+        ("tool: t", "$..error.code"),
+        ("tool: t", "$.errors"),
+        ("tool: t", "$.result.temperature"),
+        ("request: my/own", "$.error.code"),
+        ("request: my/own", "$.result.content"),
+    ] {
+        let json = format!("json: [{{ path: \"{path}\", type: string }}]");
+        assert_good(&step(&format!("{request}\n    expect: {{ {json} }}")));
+    }
+}
+
+#[track_caller]
+fn assert_good(text: &str) {
+    let source = PlanSource {
+        path: "plan.yaml".into(),
+        text: text.into(),
+        variant: None,
+    };
+    check(source).unwrap_or_else(|error| panic!("{text}\n{error}"));
+}

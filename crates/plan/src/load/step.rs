@@ -181,7 +181,6 @@ impl<'t> Reader<'t> {
                 None => Expect::default(),
             },
         };
-        self.names.due_answer = DueAnswer::default();
         self.fits_http(fields, request.as_ref());
         if let (Some(entry), Some(until)) = (fields.entry("expect"), &until)
             && until.expect.wants_error() != expect.wants_error()
@@ -195,6 +194,7 @@ impl<'t> Reader<'t> {
             Some(node) => self.capture(node, path.key("capture"), id, position),
             None => IndexMap::new(),
         };
+        self.names.due_answer = DueAnswer::default();
         let tags = match fields.get("tags") {
             Some(node) => self.words(node, path.key("tags"), "tags"),
             None => self.defaults.tags.clone(),
@@ -416,7 +416,7 @@ impl<'t> Reader<'t> {
                     .captures
                     .insert(name.to_owned(), (position, id.to_owned()));
             }
-            if let Some((json_path, raw)) = self.json_path(&entry.value, path) {
+            if let Some((json_path, raw)) = self.result_path(&entry.value, path) {
                 let capture = Capture {
                     path: json_path,
                     raw,
