@@ -38,6 +38,8 @@ const PLACE_TOKENS: &[&str] = &[
 ];
 /// Words that end with `pass` and have nothing to do with it.
 const NO_PASS: &[&str] = &["bypass", "compass", "encompass", "surpass", "trespass"];
+/// Such a word is one letter away from one of the above, and another word.
+const NO_SLIPS: WordList = WordList("taken passed autokey");
 /// At the end of a name: it is about a secret, and holds none.
 static ABOUT: WordSet = WordSet::new(
     "age alg algorithm arn at audience budget command cost count dir directory enabled endpoint \
@@ -150,11 +152,15 @@ pub fn looks_secret(name: &str) -> bool {
         return false;
     }
     let is_word = |word: &String| {
-        let word = singular(word);
-        WORDS.iter().any(|known| word.ends_with(known))
+        let one = singular(word);
+        WORDS
+            .iter()
+            .any(|known| one.ends_with(known) || is_slip(one, known) || is_slip(word, known))
     };
-    let is_key =
-        |pair: &[String]| KINDS_OF_KEY.contains(&pair[0].as_str()) && singular(&pair[1]) == "key";
+    let is_key = |pair: &[String]| {
+        let key = singular(&pair[1]);
+        KINDS_OF_KEY.contains(&pair[0].as_str()) && (key == "key" || is_slip(key, "key"))
+    };
     if words.iter().any(is_word) || words.windows(2).any(is_key) {
         return true;
     }
@@ -162,6 +168,29 @@ pub fn looks_secret(name: &str) -> bool {
         "key" => !words.iter().any(|word| OPEN_KEYS.has(word)),
         last if last.ends_with("pass") => !NO_PASS.contains(&last),
         last => LAST_WORDS.has(singular(last)),
+    }
+}
+
+/// Whether a word is meant to be another one, but for a letter that is missing, too many,
+/// another one, or in the wrong place. The value of `GITHUB_TOKN` is as secret as if its
+/// name were right, and shown to whoever looks for the mistake. People rarely get the
+/// first letter wrong, and many words differ in that one alone.
+fn is_slip(word: &str, meant: &str) -> bool {
+    if word.len().abs_diff(meant.len()) > 1
+        || word.as_bytes().first() != meant.as_bytes().first()
+        || NO_SLIPS.has(word)
+    {
+        return false;
+    }
+    let same = |(one, other): &(u8, u8)| one == other;
+    let begin = word.bytes().zip(meant.bytes()).take_while(same).count();
+    let (word, meant) = (&word.as_bytes()[begin..], &meant.as_bytes()[begin..]);
+    let from_behind = word.iter().rev().zip(meant.iter().rev());
+    let end = from_behind.take_while(|(one, other)| one == other).count();
+    let (word, meant) = (&word[..word.len() - end], &meant[..meant.len() - end]);
+    match (word, meant) {
+        ([a, b], [c, d]) => (a, b) == (d, c),
+        (word, meant) => word.len() <= 1 && meant.len() <= 1,
     }
 }
 
@@ -363,6 +392,27 @@ mod tests {
             Accept Content-Type X-Trace x -- =
         ";
         for name in names.split_whitespace().chain([""]) {
+            assert!(!looks_secret(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_misspelt_name_of_a_secret_is_one() {
+        let names = "
+            GITHUB_TOKN DB_PASWORD DB_PASSWROD ACCESS_TOKENN ACESS_TOEKN CLIENT_SECERT
+            CLIENT_SERCET CLIENT_SECRTE githubTokne API_KYE API_KY apiky OPENAI_APKEY
+            AWS_CREDENTALS AWS_CREDENTAIL db-passwort PGSQL_PASWD MY_PASSPHRAS DB_PASWORDS
+        ";
+        for name in names.split_whitespace() {
+            assert!(looks_secret(name), "{name}");
+        }
+        let others = "
+            TOKENIZER MAX_TOKENS PASSIVE SECTION KEYWORD PASSPORT TOKIO_WORKERS TESTS_PASSED
+            TIME_TAKEN PASSING BROKEN PASSAGE SECRETARY SECTOR SECURE CREDIT APPLE AUTO_KEYS
+            AUTOKEY BOOKED WOKEN SOCKET ACCESSED ACCESSORY STOKED API_KEEP PASS_THROUGH TOTEM
+            KEY_WORDS TOKENIZERS_PARALLELISM TOKÉN_É
+        ";
+        for name in others.split_whitespace() {
             assert!(!looks_secret(name), "{name}");
         }
     }
