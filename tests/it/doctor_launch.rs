@@ -329,7 +329,7 @@ fn small_slips_are_told_with_what_to_write() {
         ),
         (
             json!({ "command": "node", "args": ["--max-old-space=1", "x.js"] }),
-            "config/invalid-argument",
+            "config/launcher-refused",
             "$ node --help",
         ),
     ] {

@@ -11,6 +11,7 @@ use super::field::RuleSide;
 use super::fingerprint::{self, Algorithm, FingerprintParts};
 use super::given_nothing::is_given_nothing;
 use super::handled::{Handled, handled};
+use super::launcher_usage::refusing_launcher;
 use super::launchers::{launchers, python_package};
 use super::listening;
 use super::load::{RuleError, builtin_rules};
@@ -530,6 +531,9 @@ fn advice_of(
         whereabouts(failure, &rule.root_cause, &mut values);
         launchers(failure, &rule.root_cause, &mut values);
         python_package(failure, &rule.root_cause, &mut values);
+        if let Some(launcher) = refusing_launcher(failure) {
+            values.insert("launcher".to_owned(), launcher);
+        }
     }
     let dialect = failure.dialect.as_deref().unwrap_or_default();
     let mut advice = advice::render(text, &values, dialect, audience);

@@ -34,6 +34,7 @@ mod given;
 mod given_nothing;
 mod handled;
 mod instead;
+mod launcher_usage;
 mod launchers;
 mod listening;
 mod literals;

@@ -4,6 +4,7 @@ use super::beside::page_printed;
 use super::clues::{self, Origin};
 use super::facts::{self, Ending, ErrorAnswer, Facts, FailureSource, Promise, blank, breach};
 use super::given;
+use super::launcher_usage::refusing_launcher;
 use super::listening;
 use super::live;
 use crate::frameworks::is_of_family;
@@ -74,6 +75,9 @@ pub(super) struct When {
     /// A shell is given one word to run, and words behind it that it does not
     /// run.
     words_lost: Option<bool>,
+    /// The program that starts the server says, in words that none but it has, that it
+    /// refuses an argument.
+    launcher_refuses: Option<bool>,
     /// The command is the address of a server.
     url_command: Option<bool>,
     /// The command asks for a help text or a version.
@@ -275,6 +279,9 @@ impl When {
             && is(self.cwd_refused, facts::cwd_refused)
             && is(self.bare_interpreter, facts::bare_interpreter)
             && is(self.words_lost, facts::words_lost)
+            && is(self.launcher_refuses, |failure| {
+                refusing_launcher(failure).is_some()
+            })
             && is(self.url_command, facts::url_command)
             && is(self.asks_help, facts::asks_help)
             && is(self.writes, facts::writes)
