@@ -652,3 +652,49 @@ fn an_internal_error_of_http_whose_body_names_the_environment_proves_nothing() {
     let (side, ambiguous, _) = answered(r#"{"error":"boom"}"#);
     assert_eq!((side, ambiguous), (Side::Code, false));
 }
+
+#[test]
+fn what_is_to_be_created_is_the_folder_and_not_the_file_in_it() {
+    let created = |said: &str| {
+        let failure: Failure = serde_json::from_value(serde_json::json!({
+            "phase": "call", "outcome": "result", "server": "s",
+            "request": {"method": "tools/call", "params": {"name": "remember"}},
+            "tool_result": {"isError": true, "text": said},
+        }))
+        .unwrap();
+        let diagnosis = Engine::builtin().diagnose(&failure);
+        assert_eq!(diagnosis.root_cause, "missing_directory", "{said}");
+        let fixes = diagnosis.advice.fix.iter();
+        let mut made = fixes.filter_map(|fix| fix.text.strip_prefix("mkdir -p "));
+        made.next().map(str::to_owned)
+    };
+    for (said, folder) in [
+        (
+            "ENOENT: no such file or directory, open '/srv/none/a.jsonl.c44ad3d21bb4.tmp'",
+            Some("/srv/none"),
+        ),
+        (
+            "Could not find a part of the path '/srv/none/a.json'.",
+            Some("/srv/none"),
+        ),
+        (
+            "Could not find a part of the path '/srv/none'.",
+            Some("/srv/none"),
+        ),
+        (
+            "cannot create /srv/none/a.log: Directory nonexistent",
+            Some("/srv/none"),
+        ),
+        (
+            "unable to open database file '/srv/none/a.db'",
+            Some("/srv/none"),
+        ),
+        (
+            "ENOENT: no such file or directory, mkdir '/srv/none/a'",
+            Some("/srv/none/a"),
+        ),
+        ("unable to open database file", None),
+    ] {
+        assert_eq!(created(said).as_deref(), folder, "{said}");
+    }
+}
