@@ -17,8 +17,8 @@ const KNOWN: WordList = WordList(
     "server the_server The_server step go_test tool asked takes has_it method argv0 on_path \
      relative absolute program_file fetched_by command cwd url timeout exit evidence plan \
      message path place subject name candidates candidate expected actual reason status test \
-     folder spot invalid origin source install launcher python python_package schema pointer location \
-     asks proxy proxy_variable stderr logged as_it_is pin own_pin matrix_pin at answer lock \
+     folder spot invalid origin source install install_command launcher python python_package \
+     schema pointer location asks proxy proxy_variable stderr logged as_it_is pin own_pin matrix_pin at answer lock \
      names missing it file_of_cwd runner_of_cwd cwd_to_make line_program \
      line_args",
 );
@@ -269,13 +269,13 @@ fn capitalised(text: &str) -> String {
 
 /// A value as a word of a shell's command line. A server's own words may
 /// stand in it, so nothing that a shell would act on is left bare. The whole
-/// `command` is quoted word by word already, a `launcher` is one or more words that
-/// need no quotes, and a file whose name begins like a
+/// `command` is quoted word by word already, a `launcher` and an `install_command`
+/// are words that need no quotes, and a file whose name begins like a
 /// flag is none.
 fn pasteable<'v>(name: &str, value: &'v str) -> Cow<'v, str> {
     let one = || with_a_port(&one_line(value, 200));
     match name {
-        "command" | "launcher" => Cow::Borrowed(value),
+        "command" | "launcher" | "install_command" => Cow::Borrowed(value),
         "plan" | "lock" | "path" | "file" => Cow::Owned(match one().strip_prefix("~/") {
             // Quoted, it is no home.
             Some(rest) => format!("~/{}", shell_word(rest)),

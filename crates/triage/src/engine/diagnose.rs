@@ -12,7 +12,7 @@ use super::fingerprint::{self, Algorithm, FingerprintParts};
 use super::given_nothing::is_given_nothing;
 use super::handled::{Handled, handled};
 use super::launcher_usage::refusing_launcher;
-use super::launchers::{launchers, python_package};
+use super::launchers::{browser_install, launchers, python_package};
 use super::listening;
 use super::load::{RuleError, builtin_rules};
 use super::matcher::RuleMatcher;
@@ -531,6 +531,7 @@ fn advice_of(
         whereabouts(failure, &rule.root_cause, &mut values);
         launchers(failure, &rule.root_cause, &mut values);
         python_package(failure, &rule.root_cause, &mut values);
+        browser_install(failure, &rule.root_cause, &mut values);
         if let Some(launcher) = refusing_launcher(failure) {
             values.insert("launcher".to_owned(), launcher);
         }

@@ -1,10 +1,10 @@
 //! How well-known commands that start servers are installed; which package is
-//! installed for a module of Python.
+//! installed for a module of Python, and by what a browser is.
 
 use super::advice::Values;
 use super::tables::{built, table};
 use jelly_base::model::{Failure, Phase};
-use jelly_base::text::{package_to_install, pypi_package};
+use jelly_base::text::{LazyPattern, package_to_install, pypi_package};
 use serde::Deserialize;
 
 /// Commands of `tables/launchers.yaml`, and what brings them.
@@ -47,10 +47,75 @@ pub(super) fn python_package(failure: &Failure, root_cause: &str, values: &mut V
     }
 }
 
+/// How the drivers of browsers have one installed; only words that these commands have, since
+/// what a server says is to be pasted.
+static BROWSER_INSTALL: LazyPattern = LazyPattern::new(
+    r"(?:(?:npx|bunx|uvx|uv run|yarn|yarn dlx|pnpm exec|pnpm dlx|python3? -m) )?(?:playwright|patchright|puppeteer browsers|@puppeteer/browsers) install(?: (?:--with-deps|--force|--only-shell|(?:chrome|chromium|firefox|webkit|msedge|chrome-beta|chromedriver|chrome-headless-shell|chromium-headless-shell)(?:@[\w.]+)?)\b)*",
+);
+
+/// Adds `install_command`, where what the server says names the command that installs the
+/// browser that it lacks.
+pub(super) fn browser_install(failure: &Failure, root_cause: &str, values: &mut Values) {
+    if root_cause != "dependency_unavailable" {
+        return;
+    }
+    let answer = failure.tool_result.as_ref().map(|result| &result.text);
+    let refusal = failure.rpc_error.as_ref().map(|error| &error.message);
+    let texts = [
+        answer,
+        refusal,
+        failure.message.as_ref(),
+        failure.stderr.as_ref(),
+    ];
+    let mut found = texts
+        .into_iter()
+        .flatten()
+        .filter_map(|text| BROWSER_INSTALL.find(text));
+    if let Some(command) = found.next() {
+        values.insert("install_command".to_owned(), command.as_str().to_owned());
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Values, launchers, python_package};
+    use super::{Values, browser_install, launchers, python_package};
     use jelly_base::model::{Failure, Phase};
+
+    #[test]
+    fn the_command_that_installs_a_browser_is_taken_from_what_the_server_says() {
+        for (said, command) in [
+            (
+                "1. you did not perform an installation (e.g. `npx puppeteer browsers install chrome`) or",
+                Some("npx puppeteer browsers install chrome"),
+            ),
+            (
+                "Run \"npx playwright install chrome\"",
+                Some("npx playwright install chrome"),
+            ),
+            (
+                "║ Please run the following command: ║\n║     npx playwright install           ║",
+                Some("npx playwright install"),
+            ),
+            (
+                "please run playwright install to download it; rm -rf /",
+                Some("playwright install"),
+            ),
+            (
+                "python -m playwright install --with-deps chromium",
+                Some("python -m playwright install --with-deps chromium"),
+            ),
+            ("npx install chrome", None),
+        ] {
+            let failure = Failure {
+                message: Some(said.to_owned()),
+                ..Failure::default()
+            };
+            let mut values = Values::new();
+            browser_install(&failure, "dependency_unavailable", &mut values);
+            let found = values.get("install_command").map(String::as_str);
+            assert_eq!(found, command, "{said}");
+        }
+    }
 
     #[test]
     fn a_well_known_launcher_is_said_how_to_install() {
