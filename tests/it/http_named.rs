@@ -462,3 +462,13 @@ fn a_server_that_wants_a_certificate_of_its_client_is_named_so() {
         &["mutual TLS"],
     );
 }
+
+#[test]
+fn tls_to_a_server_of_ours_that_speaks_none_is_told_at_once() {
+    let plan = "version: 1\nservers:\n  s:\n    command: python3\n    args: [-m, http.server, \"${port}\", \
+                --bind, 127.0.0.1]\n    url: \"https://127.0.0.1:${port}/mcp\"\n    \
+                startup_timeout: 60s\nsteps:\n  - { id: one, tool: work }\n";
+    let project = Project::with(plan);
+    let run = Run::of(&project, project.call(&["--max-iterations", "1"]).output());
+    named(&run, "network/tls-to-plain", &["`http://`"]);
+}

@@ -251,12 +251,14 @@ pub(super) fn lost(error: reqwest::Error, head: Option<HttpFacts>, redactor: &Re
 }
 
 /// Whether what was said of TLS is said again however often it is asked: a certificate that is
-/// not trusted, or one that the client lacks. Other alerts may be those of a server that is not
-/// ready yet.
+/// not trusted, or one that the client lacks, and that the peer speaks no TLS at all. Other
+/// alerts may be those of a server that is not ready yet.
 pub(super) fn stays_refused(facts: &HttpFacts) -> bool {
     let said = facts.text.as_deref().unwrap_or_default();
     facts.error.as_deref() == Some("tls")
-        && (said.contains(PEER_CERTIFICATE) || OF_CLIENT.iter().any(|alert| said.contains(alert)))
+        && (said.contains(PEER_CERTIFICATE)
+            || said.contains(NO_TLS)
+            || OF_CLIENT.iter().any(|alert| said.contains(alert)))
 }
 
 /// What is to be said of a body of which no more comes.
@@ -396,6 +398,9 @@ const SAID_OF_TLS: [&str; 5] = [
     "received fatal alert",
     "tls handshake",
 ];
+
+/// How rustls says that what came is none of its records.
+const NO_TLS: &str = "received corrupt message of type InvalidContentType";
 
 /// How hyper says that its peer speaks something else.
 const SAID_OF_NO_HTTP: [&str; 2] = ["invalid HTTP", "received unexpected message"];
