@@ -464,6 +464,19 @@ fn a_server_that_wants_a_certificate_of_its_client_is_named_so() {
 }
 
 #[test]
+fn a_proxy_of_the_environment_that_cannot_be_read_is_named_and_not_passed_over() {
+    for proxy in ["http://proxy.example:3128 ", "http://user:swordfish@[bad"] {
+        let run = run_at("http://mcp.example.test/mcp", &[("http_proxy", proxy)]);
+        let failure = named(&run, "network/proxy-unread", &["`http_proxy`", "NO_PROXY"]);
+        assert!(
+            failure["message"].to_string().contains("is no URL"),
+            "{failure:#}"
+        );
+        assert!(!run.stdout.contains("swordfish") && !run.markdown.contains("swordfish"));
+    }
+}
+
+#[test]
 fn tls_to_a_server_of_ours_that_speaks_none_is_told_at_once() {
     let plan = "version: 1\nservers:\n  s:\n    command: python3\n    args: [-m, http.server, \"${port}\", \
                 --bind, 127.0.0.1]\n    url: \"https://127.0.0.1:${port}/mcp\"\n    \

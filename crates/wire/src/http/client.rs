@@ -6,6 +6,7 @@ use jelly_base::text::redact::Redactor;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::header::{ACCEPT_ENCODING, HeaderMap, HeaderValue};
 use reqwest::{Client, Url, redirect, retry};
+use std::fmt;
 use std::future::ready;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
@@ -80,6 +81,61 @@ pub(super) fn proxy_for(url: &Url) -> Option<NamedProxy> {
     })
 }
 
+/// The variable of the environment that is to name the proxy for a URL, and names none:
+/// [`Matcher`] passes over what it can't read, so that requests would go past the proxy and
+/// nobody would know.
+pub(super) fn unread_proxy(url: &Url) -> Option<UnreadProxy> {
+    match is_loopback(url) {
+        true => None,
+        false => unread_proxy_in(url, |name| std::env::var(name).ok()),
+    }
+}
+
+/// A variable whose value can't be read as the URL of a proxy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct UnreadProxy {
+    pub(super) variable: &'static str,
+    /// Blanks before or behind it are all that is wrong.
+    is_padded: bool,
+}
+
+impl fmt::Display for UnreadProxy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            variable,
+            is_padded,
+        } = self;
+        write!(
+            f,
+            "`{variable}` is set to name a proxy, and its value is no URL"
+        )?;
+        match is_padded {
+            true => write!(f, ", for the blanks before or behind it"),
+            false => Ok(()),
+        }
+    }
+}
+
+fn unread_proxy_in(url: &Url, value: impl Fn(&str) -> Option<String>) -> Option<UnreadProxy> {
+    // As in CGI, where a header may set the variable.
+    if value("REQUEST_METHOD").is_some() {
+        return None;
+    }
+    let to = url.as_str().parse().ok()?;
+    let not_for = ["NO_PROXY", "no_proxy"].into_iter().find_map(&value);
+    let goes_through = |proxy: &str| {
+        let none = not_for.clone().unwrap_or_default();
+        let matcher = Matcher::builder().all(proxy.to_owned()).no(none).build();
+        matcher.intercept(&to).is_some()
+    };
+    let variable = variable_for(url.scheme(), &value)?;
+    let proxy = value(variable)?;
+    (goes_through("http://proxy.invalid") && !goes_through(&proxy)).then(|| UnreadProxy {
+        variable,
+        is_padded: goes_through(proxy.trim()),
+    })
+}
+
 /// The variable that names the proxy for URLs of this scheme, in the order in which
 /// [`Matcher`] asks: of two ways to write a name the first that is set, and where that is
 /// empty the one for all schemes.
@@ -133,7 +189,7 @@ pub(super) fn same_origin(one: &Url, other: &Url) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{client_for, is_loopback, variable_for};
+    use super::{client_for, is_loopback, unread_proxy_in, variable_for};
     use reqwest::Url;
     use tokio::net::TcpListener;
 
@@ -184,6 +240,35 @@ mod tests {
             };
             assert_eq!(variable_for(scheme, value), named, "{scheme} {set:?}");
         }
+    }
+
+    #[test]
+    fn a_proxy_that_cannot_be_read_is_named() {
+        let url = Url::parse("https://h.example/mcp").unwrap();
+        let found = |set: &[(&str, &str)]| {
+            let value = |name: &str| {
+                let mut found = set.iter().filter(|(own, _)| *own == name);
+                found.next().map(|(_, value)| (*value).to_owned())
+            };
+            unread_proxy_in(&url, value).map(|unread| unread.to_string())
+        };
+        for good in ["http://p:1", "p:1", "http://u:p@p:1/", "socks5://p:1", ""] {
+            assert_eq!(found(&[("HTTPS_PROXY", good)]), None, "{good}");
+        }
+        assert_eq!(
+            found(&[("HTTPS_PROXY", "http://p:1 ")]).unwrap(),
+            "`HTTPS_PROXY` is set to name a proxy, and its value is no URL, for the blanks \
+             before or behind it"
+        );
+        for bad in ["http://[bad", "http://p:1:2", "h t"] {
+            let told = found(&[("https_proxy", bad)]).unwrap();
+            assert!(told.starts_with("`https_proxy`"), "{told}");
+            assert!(!told.contains(bad) && !told.contains("blanks"), "{told}");
+        }
+        let bad = ("HTTPS_PROXY", "http://[bad");
+        assert!(found(&[("ALL_PROXY", "http://p:1"), bad]).is_some());
+        assert_eq!(found(&[bad, ("NO_PROXY", "example")]), None);
+        assert_eq!(found(&[("HTTP_PROXY", "http://[bad")]), None);
     }
 
     #[tokio::test]

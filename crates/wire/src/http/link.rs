@@ -3,7 +3,7 @@
 //! Main type: [`Link`].
 
 use super::auth::{AuthError, Authorizer, Bearer, Refusal, Tries};
-use super::client::{NamedProxy, client_for, is_loopback, proxy_for};
+use super::client::{NamedProxy, client_for, is_loopback, proxy_for, unread_proxy};
 use super::facts;
 use super::headers::{Outline, ParamHeaders, SESSION_ID};
 use crate::{Endpoint, HttpEnd};
@@ -83,6 +83,11 @@ impl Link {
             let text = format!("the header `{name}` can't be sent as it is");
             refuse("header", text)
         })?;
+        if let Some(unread) = unread_proxy(&url) {
+            let mut end = refuse("proxy_unread", unread.to_string());
+            end.facts.proxy_variable = Some(unread.variable.to_owned());
+            return Err(end);
+        }
         let client = client_for(is_loopback(&url))
             .map_err(|error| refuse("client", format!("no HTTP client can be had: {error}")))?;
         Ok(Self {

@@ -3,7 +3,7 @@
 //! Main type: [`PlainHttp`]. It goes to the endpoint's own host and port alone, and
 //! follows no redirect: where one leads is part of the answer.
 
-use super::client::{NamedProxy, client_for, is_loopback, proxy_for};
+use super::client::{NamedProxy, client_for, is_loopback, proxy_for, unread_proxy};
 use super::facts;
 use super::link::checked_headers;
 use crate::http::body::{BodyKind, HttpBody, kind_of_body};
@@ -92,6 +92,9 @@ impl PlainHttp {
             refused_here(redactor, "header", &text)
         };
         let own_headers = checked_headers(&endpoint.headers).map_err(|name| unfit(&name))?;
+        if let Some(unread) = unread_proxy(&url) {
+            return Err(refused_here(redactor, "proxy_unread", &unread.to_string()));
+        }
         let client = client_for(is_loopback(&url)).map_err(|error| {
             refused_here(
                 redactor,

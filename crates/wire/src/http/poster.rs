@@ -2,7 +2,7 @@
 //!
 //! Main type: [`JsonPoster`].
 
-use super::client::{bare, client_for, is_loopback};
+use super::client::{bare, client_for, is_loopback, unread_proxy};
 use super::facts;
 use jelly_base::text::redact::Redactor;
 use reqwest::header::{CONTENT_TYPE, HeaderValue};
@@ -26,6 +26,9 @@ impl JsonPoster {
                 "its scheme is `{}`, and not http or https",
                 url.scheme()
             ));
+        }
+        if let Some(unread) = unread_proxy(&url) {
+            return Err(unread.to_string());
         }
         let client = client_for(is_loopback(&url)).map_err(|error| error.to_string())?;
         Ok(Self {

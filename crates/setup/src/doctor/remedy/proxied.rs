@@ -11,6 +11,7 @@ const OF_THE_PROXY: &[&str] = &[
     "network/proxy-of-another-kind",
     "network/proxy-refuses",
     "network/proxy-unreachable",
+    "network/proxy-unread",
     "network/proxy-wants-credentials",
     "network/refused-through-proxy",
 ];

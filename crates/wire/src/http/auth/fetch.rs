@@ -7,7 +7,7 @@
 use super::challenge::Challenge;
 use super::error::{AuthError, Stage};
 use super::token::FormFields;
-use crate::http::client::{bare, client_for, is_loopback, same_origin};
+use crate::http::client::{bare, client_for, is_loopback, same_origin, unread_proxy};
 use crate::http::facts;
 use jelly_base::mcp::{Era, Revision};
 use jelly_base::text::human_duration;
@@ -87,7 +87,12 @@ impl Http {
     pub fn may_ask(&self, url: &Url) -> Result<(), AuthError> {
         let why = match (url.scheme(), is_loopback(url)) {
             ("http" | "https", true) if self.at_home => return Ok(()),
-            ("https", false) => return Ok(()),
+            ("https", false) => {
+                return match unread_proxy(url) {
+                    Some(unread) => Err(AuthError::new(Stage::Unreachable, unread.to_string())),
+                    None => Ok(()),
+                };
+            }
             ("http" | "https", true) => "only a server on this machine may name another on it",
             ("http", false) => "authorization must go over HTTPS",
             (_, _) => "that is not a URL of a server",
