@@ -136,3 +136,16 @@ fn an_entry_of_sse_is_not_healthy_where_streamable_http_alone_answers() {
         );
     }
 }
+
+#[test]
+fn a_refusal_that_no_token_and_no_step_mends_is_told_without_them() {
+    for (status, wrong) in [(407, "Authorization"), (413, "`args`")] {
+        let server = Http::serve(move |_, out| respond(out, status, &[], ""));
+        let url = format!("http://127.0.0.1:{}/mcp", server.port);
+        let servers = json!({ "mcpServers": { "s": { "type": "http", "url": url } } });
+        let (server, _) = examined("servers.json", &servers.to_string());
+        let advice = server["diagnosis"]["advice"].to_string();
+        assert!(advice.contains(&format!("HTTP {status}")), "{advice}");
+        assert!(!advice.contains(wrong), "{advice}");
+    }
+}

@@ -16,6 +16,8 @@ const REDIRECTED: &str = "network/redirected";
 /// A server that takes requests for other hosts than the one in the URL alone: no path and
 /// no credentials help.
 const OF_ANOTHER_HOST: &[&str] = &["network/host-header-refused", "network/host-not-served"];
+/// What is at the URL answers as a proxy (407).
+const PROXY_AT_THE_URL: &str = "network/proxy-at-the-url";
 /// One that does so for other origins.
 const OF_ANOTHER_ORIGIN: &str = "network/origin-refused";
 
@@ -66,7 +68,8 @@ pub(super) fn remedy(diagnosis: &Diagnosis, context: &RemedyContext<'_>) -> Opti
     if let Some(remedy) = proxied::remedy(diagnosis, context, url, asked_by_hand(url)) {
         return Some(remedy);
     }
-    if OF_ANOTHER_HOST.contains(&&*diagnosis.rule) {
+    // What wants to know who asks is a proxy, and a token for the server is none of its business.
+    if OF_ANOTHER_HOST.contains(&&*diagnosis.rule) || diagnosis.rule == PROXY_AT_THE_URL {
         return None;
     }
     if diagnosis.rule == OF_ANOTHER_ORIGIN {
