@@ -19,6 +19,9 @@ use serde_json::{Map, Value};
 /// What a person may do about an elicitation.
 const ACTIONS: [&str; 3] = ["accept", "decline", "cancel"];
 
+/// How what a model answers is written.
+const SAMPLED: &str =
+    "as in `result: { role: assistant, model: any, content: { type: text, text: hi } }`";
 /// How roots are written.
 const ROOTS: &str = "as in `result: { roots: [{ uri: \"file://${workspace}\" }] }`";
 
@@ -213,9 +216,7 @@ impl<'t> Reader<'t> {
                  or `result: {{ action: decline }}`"
             )),
             "roots/list" => problem.hint(ROOTS),
-            _ => problem.hint(
-                "as in `result: { role: assistant, model: any, content: { type: text, text: hi } }`",
-            ),
+            _ => problem.hint(SAMPLED),
         };
     }
 
@@ -269,8 +270,14 @@ impl<'t> Reader<'t> {
         let (node, path) = (fields.node, fields.path);
         let mut given = fields.alternatives();
         let Some(first) = given.next() else {
+            let hint = match fields.get("method").and_then(Node::as_str) {
+                Some("roots/list") => ROOTS,
+                Some("sampling/createMessage") => SAMPLED,
+                Some("elicitation/create") => "as in `result: { action: decline }`",
+                Some(_) | None => "as in `error: { code: -32601 }`",
+            };
             self.problem(node.span, path, "an answer needs a `result` or an `error`")
-                .hint("as in `result: { action: decline }`");
+                .hint(hint);
             return None;
         };
         if let Some(second) = given.next() {

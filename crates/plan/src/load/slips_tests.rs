@@ -941,3 +941,15 @@ fn assert_good(text: &str) {
     };
     check(source).unwrap_or_else(|error| panic!("{text}\n{error}"));
 }
+
+#[test]
+fn an_answer_without_a_result_is_shown_one_of_its_method() {
+    for (method, hint) in [
+        ("roots/list", "result: { roots: [{ uri:"),
+        ("sampling/createMessage", "result: { role: assistant"),
+        ("elicitation/create", "result: { action: decline }"),
+    ] {
+        let text = step(&format!("tool: t\n    answers: [{{ method: {method} }}]"));
+        slip(&text, "6:15", "needs a `result` or an `error`", hint);
+    }
+}
