@@ -136,6 +136,12 @@ impl FileReader {
         ArgumentFiles(Arc::new(self.read))
     }
 
+    /// Whether a file lies at a path in the project, or at an absolute one.
+    pub(crate) fn has_file(&self, path: &str) -> bool {
+        let folder = self.project.as_deref().unwrap_or(Path::new(""));
+        folder.join(path).is_file()
+    }
+
     /// Reads what a reference names.
     pub(crate) fn read(&mut self, path: &str, as_text: bool) -> Result<(), FileRefusal> {
         if !self.read.contains_key(path) {

@@ -1,6 +1,7 @@
 //! `servers`.
 
 use super::features::Of;
+use super::hints::in_flow;
 use super::path::Path;
 use super::reader::{Fields, Reader, entry, get, meaning};
 use super::references::{Needs, TemplatePlace};
@@ -11,6 +12,9 @@ use crate::{Command, Server, Transport};
 use indexmap::IndexMap;
 use jelly_base::mcp::{Era, Revision};
 use jelly_base::text::close_names;
+use jelly_base::text::launchers::{
+    INTERPRETERS, NODES, OTHER_LAUNCHERS, PROJECT_RUNNERS, PYTHON_LAUNCHERS, SCRIPT_RUNNERS,
+};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -348,7 +352,10 @@ impl<'t> Reader<'t> {
                     self.problem(command.span, path_to, "a command can't be empty");
                     None
                 }
-                Some(_) => self.server_template(command, path_to),
+                Some(text) => {
+                    self.refuse_command_line(command, text, path_to);
+                    self.server_template(command, path_to)
+                }
                 None => None,
             },
         });
@@ -386,6 +393,28 @@ impl<'t> Reader<'t> {
             self.launchable(entries, &command, path);
         }
         Some(command)
+    }
+
+    /// All words of a command line where the name of the program belongs. Names have blanks
+    /// too, but seldom begin as a launcher's does or go on with a flag, and lie somewhere.
+    fn refuse_command_line(&mut self, node: &Node<'t>, text: &str, path: Path<'_>) {
+        let mut words = text.split_whitespace();
+        let first = words.next().unwrap_or_default();
+        let is_whole_line = match words.next() {
+            Some(second) => starts_others(first) || second.starts_with('-'),
+            None => false,
+        };
+        if self.strict
+            && is_whole_line
+            && !first.contains("${")
+            && !self.names.argument_files.has_file(text)
+        {
+            let message = "`command` holds a whole command line, and is to be one program's name";
+            self.problem(node.span, path, message).hint(format!(
+                "write `command: {}`, and each of the other words as an item of `args`",
+                in_flow(first)
+            ));
+        }
     }
 
     fn http(
@@ -472,6 +501,21 @@ pub(super) fn is_server_name(name: &str) -> bool {
         && !name.starts_with('.')
         && name.trim() == name
         && !name.contains(|c: char| c.is_control() || matches!(c, '/' | '\\' | '{' | '}'))
+}
+
+/// Whether it is the name of a program that starts what its arguments name.
+fn starts_others(program: &str) -> bool {
+    let name = program.rsplit(['/', '\\']).next().unwrap_or(program);
+    [
+        NODES,
+        SCRIPT_RUNNERS,
+        PROJECT_RUNNERS,
+        INTERPRETERS,
+        PYTHON_LAUNCHERS,
+        OTHER_LAUNCHERS,
+    ]
+    .iter()
+    .any(|names| names.has(name))
 }
 
 /// The port that a URL names and its command does not get, where that gets another.

@@ -953,3 +953,22 @@ fn an_answer_without_a_result_is_shown_one_of_its_method() {
         slip(&text, "6:15", "needs a `result` or an `error`", hint);
     }
 }
+
+#[test]
+fn a_command_line_in_the_place_of_a_program_is_refused() {
+    let plan = |command: &str| {
+        format!("version: 1\nservers:\n  m:\n    command: {command}\nsteps:\n  - list: tools\n")
+    };
+    for (command, first) in [
+        ("npx -y foo", "npx"),
+        ("python3 server.py", "python3"),
+        ("/usr/bin/node dist/index.js", "/usr/bin/node"),
+        ("depot --stdio", "depot"),
+    ] {
+        let hint = format!("write `command: {first}`");
+        slip(&plan(command), "4:14", "a whole command line", &hint);
+    }
+    for command in ["npx", "/opt/My Depot/server", "\"${tool} -y\"", "my server"] {
+        assert_good(&plan(command).replace("version: 1", "version: 1\nvars: { tool: x }"));
+    }
+}
