@@ -2,7 +2,8 @@
 //! commas and a byte order mark, and nothing else of JSON5.
 
 use jsonc_parser::ast::Value;
-use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+use jsonc_parser::errors::ParseErrorKind;
+use jsonc_parser::{CollectOptions, ParseOptions, ParseStringErrorKind, parse_to_ast};
 
 const STRICT: ParseOptions = ParseOptions {
     allow_comments: false,
@@ -30,6 +31,15 @@ pub struct JsoncError {
     pub offset: usize,
     /// A fragment in lower case.
     pub what: String,
+    pub slip: Option<JsonSlip>,
+}
+
+/// What people write who know another notation, where there is no doubt about it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JsonSlip {
+    /// A backslash that begins no escape, as in a path of Windows.
+    Backslash,
+    SingleQuotes,
 }
 
 /// The text without its byte order mark: what offsets count from.
@@ -64,6 +74,14 @@ fn parse_with<'t>(text: &'t str, options: &ParseOptions) -> Result<Option<Value<
         Err(error) => Err(JsoncError {
             offset: error.range().start,
             what: format!("invalid JSON: {}", error.kind().to_string().to_lowercase()),
+            slip: match error.kind() {
+                ParseErrorKind::SingleQuotedStringsNotAllowed => Some(JsonSlip::SingleQuotes),
+                ParseErrorKind::String(
+                    ParseStringErrorKind::InvalidEscape
+                    | ParseStringErrorKind::ExpectedFourHexDigits,
+                ) => Some(JsonSlip::Backslash),
+                _ => None,
+            },
         }),
     }
 }

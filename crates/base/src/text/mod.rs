@@ -32,7 +32,7 @@ pub use difference::{first_difference, hunks, is_long, untold};
 pub use disarm::{Disarmer, Disarming, Notation, disarmed};
 pub use file_name::file_name;
 pub use harmless::{is_blank, is_unseen, sanitize, strip_ansi};
-pub use jsonc::{JsoncError, parse_jsonc, refused_by_strict_json, without_mark};
+pub use jsonc::{JsonSlip, JsoncError, parse_jsonc, refused_by_strict_json, without_mark};
 pub use modes::{
     HttpPart, address_words, http_parts, http_variables, listening_line, listening_ports,
 };

@@ -5,7 +5,7 @@
 
 use super::clients::Syntax;
 use super::entry::Place;
-use jelly_base::text::{JsoncError, Lines, parse_jsonc, refused_by_strict_json};
+use jelly_base::text::{JsonSlip, JsoncError, Lines, parse_jsonc, refused_by_strict_json};
 use jsonc_parser::ast;
 use jsonc_parser::common::Ranged;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
@@ -43,6 +43,26 @@ pub(super) struct Member {
 pub(super) struct SyntaxProblem {
     pub place: Option<Place>,
     pub what: String,
+    pub slip: Option<JsonSlip>,
+}
+
+impl SyntaxProblem {
+    /// What to do about it.
+    pub(super) fn help(&self) -> &'static str {
+        match self.slip {
+            Some(JsonSlip::Backslash) => {
+                "in JSON, a backslash begins an escape: write `\\\\` for each one that is meant, as in \
+                 `\"C:\\\\Users\\\\me\"`"
+            }
+            Some(JsonSlip::SingleQuotes) => {
+                "JSON knows double quotes alone: write `\"` in place of each `'` around a name or a text"
+            }
+            None => {
+                "look at this line and the one before it: a comma, a quote or a bracket is missing, \
+                 or stands there too often"
+            }
+        }
+    }
 }
 
 impl Node {
@@ -116,6 +136,7 @@ pub(super) fn refused_mark(text: &str) -> Option<(SyntaxProblem, &'static str)> 
         let problem = SyntaxProblem {
             place: Some(Place { line: 1, column: 1 }),
             what: "it begins with a byte order mark".to_owned(),
+            slip: None,
         };
         (problem, "Save it as UTF-8 without a byte order mark.")
     })
@@ -143,6 +164,7 @@ fn json_problem(error: JsoncError, lines: &Lines<'_>) -> SyntaxProblem {
     SyntaxProblem {
         place: Some(place_at(lines, error.offset)),
         what: error.what,
+        slip: error.slip,
     }
 }
 
@@ -175,6 +197,7 @@ fn toml_document(text: &str, lines: &Lines<'_>) -> Result<Option<Node>, SyntaxPr
     let document = toml_edit::Document::parse(text).map_err(|error| SyntaxProblem {
         place: error.span().map(|span| place_at(lines, span.start)),
         what: format!("invalid TOML: {}", error.message().trim()),
+        slip: None,
     })?;
     let start = Place { line: 1, column: 1 };
     let root = toml_table(document.as_table(), start, lines);
@@ -263,6 +286,7 @@ fn yaml_document(text: &str) -> Result<Option<Node>, SyntaxProblem> {
             Err(SyntaxProblem {
                 place: place.filter(|place| place.line > 0),
                 what: format!("invalid YAML: {}", what.lines().next().unwrap_or_default()),
+                slip: None,
             })
         }
     }

@@ -72,8 +72,10 @@ pub fn read(path: &Path, text: &str, project: &Path) -> Result<Config, ConfigErr
         Client::Unknown => client_by_extension(path),
         known => known,
     };
-    let root = parse(text, by_path.format().syntax)
-        .map_err(|problem| error(problem.place, problem.what, Some(LOOK)))?;
+    let root = parse(text, by_path.format().syntax).map_err(|problem| {
+        let help = problem.help();
+        error(problem.place, problem.what, Some(help))
+    })?;
     let Some(root) = root else {
         return Err(error(None, "it is empty".into(), Some(shape(by_path))));
     };
@@ -127,9 +129,6 @@ pub fn read(path: &Path, text: &str, project: &Path) -> Result<Config, ConfigErr
     }
     Ok(config)
 }
-
-const LOOK: &str = "look at this line and the one before it: a comma, a quote or a bracket is \
-                    missing, or stands there too often";
 
 type Refused = (Place, String, Option<&'static str>);
 

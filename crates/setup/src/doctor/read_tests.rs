@@ -156,6 +156,25 @@ fn what_is_no_configuration_is_said_with_line_and_column() {
 }
 
 #[test]
+fn what_another_notation_allows_is_told_how_json_has_it() {
+    for (text, help) in [
+        (
+            r#"{"mcpServers": {"a": {"command": "C:\Users\me"}}}"#,
+            r"`\\`",
+        ),
+        (
+            r#"{"mcpServers": {"a": {"command": "c:\users\me"}}}"#,
+            r"`\\`",
+        ),
+        ("{'mcpServers': {}}", "double quotes"),
+    ] {
+        let error = read(Path::new("x.json"), text, Path::new("/")).unwrap_err();
+        let told = error.help.unwrap_or_default();
+        assert!(told.contains(help), "{text}: {told}");
+    }
+}
+
+#[test]
 fn a_list_of_servers_is_said_to_be_continues() {
     let listed = "name: x\nmcpServers:\n  - name: a\n    command: python3\n";
     let error = read(Path::new("config.yaml"), listed, Path::new("/")).unwrap_err();
