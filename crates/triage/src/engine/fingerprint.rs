@@ -164,6 +164,13 @@ pub(super) fn of_facts(
                 {
                     parts.push("exit", exit);
                 }
+                // Servers say "Method not found" of each that they lack.
+                if root_cause == "method_not_found"
+                    && matches!(algorithm, Algorithm::Second)
+                    && let Some(request) = &f.request
+                {
+                    parts.push("method", request.method.clone());
+                }
             }
             FailureSource::Report => push_statement(&mut parts, facts, evidence, algorithm),
         },

@@ -1,4 +1,5 @@
 use super::fingerprints;
+use crate::engine::Engine;
 use jelly_base::model::{Assertion, AssertionTarget, Failure, MismatchPlace, Phase};
 use proptest::prelude::*;
 
@@ -462,4 +463,22 @@ fn a_mismatch_is_the_same_whatever_else_of_its_step_does_not_hold() {
     assert_eq!(of(&alone), of(&beside));
     // As histories remember it.
     assert_eq!(of(&alone).cause, "j2:eabb64f6c115af4a");
+}
+
+#[test]
+fn two_methods_that_a_server_lacks_are_two_causes() {
+    let asked = |step: &str, method: &str| {
+        let failure: Failure = serde_json::from_value(serde_json::json!({
+            "phase": "call", "outcome": "error", "server": "s", "step": step,
+            "request": {"method": method},
+            "rpc_error": {"code": -32601, "message": "Method not found"},
+        }))
+        .unwrap();
+        let diagnosis = Engine::builtin().diagnose(&failure);
+        assert_eq!(diagnosis.root_cause, "method_not_found");
+        diagnosis.fingerprint
+    };
+    let print = asked("a", "prompts/get");
+    assert_eq!(asked("b", "prompts/get"), print);
+    assert_ne!(asked("c", "resources/read"), print);
 }
