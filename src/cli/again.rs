@@ -21,9 +21,13 @@ const ELSEWHERE: [(&str, &[&str]); 3] = [
 /// The profile that is used where nothing chooses one.
 const LOCAL: &str = "local";
 
+/// The flag that says which project it is, wherever it is said.
+const PROJECT_DIR: &str = "project_dir";
+
 /// The flags that were typed; those of `jelly.yaml` and the environment hold
 /// for the next run by themselves.
-/// A `profile` that the environment chose does not: the command may be run elsewhere.
+/// A `profile` and a project folder that the environment chose do not: the command may be run
+/// elsewhere, and would be another run there.
 pub fn call_flags(matches: &ArgMatches, profile: Option<&str>) -> CallFlags {
     let Some(run) = matches.subcommand_matches("run") else {
         return CallFlags::default();
@@ -86,9 +90,16 @@ pub fn name_plan(fix: &mut [Fix], plan: &Path, copy: Option<&str>) {
 
 /// A flag with its values, as they may be shown.
 fn typed(run: &ArgMatches, id: &str, flag: &str) -> Vec<CallFlag> {
-    let typed =
-        run.try_contains_id(id).is_ok() && run.value_source(id) == Some(ValueSource::CommandLine);
-    if !typed {
+    let source = match run.try_contains_id(id) {
+        Ok(_) => run.value_source(id),
+        Err(_) => None,
+    };
+    let is_repeated = match source {
+        Some(ValueSource::CommandLine) => true,
+        Some(ValueSource::EnvVariable) => id == PROJECT_DIR,
+        Some(_) | None => false,
+    };
+    if !is_repeated {
         return Vec::new();
     }
     if run.try_get_one::<bool>(id).is_ok() {
@@ -186,6 +197,22 @@ mod tests {
         assert!(words_in(&run, Some("local")).is_empty());
         let typed = [&run[..], &["--profile", "nightly"]].concat();
         assert_eq!(words_in(&typed, Some("nightly")), ["--profile nightly"]);
+    }
+
+    #[test]
+    fn a_project_folder_that_the_environment_chose_is_repeated() {
+        // `HOME` in the place of jelly's own variable, which tests can't set.
+        let cli = Cli::command().mut_subcommand("run", |run| {
+            run.mut_arg("project_dir", |arg| arg.env("HOME"))
+                .mut_arg("reports_dir", |arg| arg.env("HOME"))
+        });
+        let home = std::env::var("HOME").unwrap();
+        let matches = cli
+            .try_get_matches_from(["jelly", "run", "p.yaml"])
+            .unwrap();
+        let kept = call_flags(&matches, None).kept;
+        let words: Vec<String> = kept.iter().map(CallFlag::words).collect();
+        assert_eq!(words, [CallFlag::with("--project-dir", &home).words()]);
     }
 
     #[test]
