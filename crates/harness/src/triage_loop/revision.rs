@@ -15,7 +15,7 @@ use super::earlier::{EarlierStep, Ran};
 use super::seen::{Foundations, StepFacts};
 use definition::{InEffect, add_server, add_step, add_value};
 pub(super) use hash::StableHash;
-use jelly_plan::{Plan, Request, Server, Step};
+use jelly_plan::{Plan, Request, Server, Step, Transport};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -177,6 +177,12 @@ fn hash_of_step(step: &Step, ground: &Ground<'_>, servers: &BTreeMap<&str, u64>)
     hash.finish()
 }
 
+/// Whether a variable that a server inherits tells it where in the world it runs, and so how it
+/// writes times and numbers, whatever its code.
+fn tells_place(name: &str) -> bool {
+    ["TZ", "LANG", "LANGUAGE"].contains(&name) || name.starts_with("LC_")
+}
+
 /// A server with all that it refers to, and with what the settings say of it.
 fn hash_of_server(server: &Server, ground: &Ground<'_>) -> u64 {
     let Ground { plan, beside, .. } = ground;
@@ -204,6 +210,15 @@ fn hash_of_server(server: &Server, ground: &Ground<'_>) -> u64 {
     hash.maybe(rules.as_ref(), |hash, digest| {
         hash.text(digest);
     });
+    // Where none is set, what was kept before they counted still does.
+    let is_started = !matches!(server.transport, Transport::Http { command: None, .. });
+    let places = beside
+        .env
+        .iter()
+        .filter(|(name, _)| is_started && tells_place(name));
+    for (name, value) in places {
+        hash.text("place").text(name).text(value);
+    }
     hash.finish()
 }
 

@@ -2,6 +2,7 @@
 //! server's own words beside a bare "internal error", and an exception that an old runtime,
 //! another version of a library or a missing variable explains.
 
+use super::clues::without_coped_with;
 use super::diagnose::Engine;
 use super::facts::{Facts, FailureSource};
 use super::fingerprint::Algorithm;
@@ -270,7 +271,11 @@ impl Engine {
             .into_iter()
             .flatten()
             .filter(|text| !text.trim().is_empty());
-        told.find_map(|text| self.environment(facts, text, audience, true))
+        told.find_map(|text| {
+            let text = without_coped_with(text);
+            let text = Some(&*text).filter(|text| !text.trim().is_empty())?;
+            self.environment(facts, text, audience, true)
+        })
     }
 }
 
@@ -441,6 +446,20 @@ mod tests {
         ] {
             assert_eq!(answer(text, arguments), (Side::Code, false), "{text}");
         }
+    }
+
+    #[test]
+    fn what_a_server_goes_on_without_is_not_why_it_fails() {
+        let logged = |text: &str| {
+            of(json!({
+                "outcome": "error", "logs": [text],
+                "rpc_error": {"code": -32603, "message": "Internal error"},
+            }))
+        };
+        let said = logged("cache: connect ECONNREFUSED 127.0.0.1:6379, continuing without cache");
+        assert_eq!(said.root_cause, "internal_error", "{}", said.rule);
+        let said = logged("cache: connect ECONNREFUSED 127.0.0.1:6379");
+        assert_eq!(said.root_cause, "connection_refused", "{}", said.rule);
     }
 
     #[test]

@@ -273,6 +273,8 @@ fn meaningful_beside() -> Vec<(&'static str, Change)> {
         ),
         ("a variable of the server", env("LEVEL", None)),
         ("a variable that is expected", env("WANT", Some("other"))),
+        ("another time zone", env("TZ", Some("Europe/Berlin"))),
+        ("another language", env("LC_ALL", Some("de_DE.UTF-8"))),
         ("a path elsewhere", env("PLACE", Some("/srv/data"))),
         (
             "a variable from outside",

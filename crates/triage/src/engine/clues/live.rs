@@ -58,7 +58,7 @@ pub(super) fn live<'a>(list: &mut List<'a>, facts: &Facts<'a>) {
     // In a call whose time ran out, all is talk but what is said again and again.
     let logs = match facts.logged_again {
         Some(line) => line.to_owned(),
-        None => f.logs.join("\n"),
+        None => noise::without_coped_with(&f.logs.join("\n")).into_owned(),
     };
     if !logs.is_empty() {
         list.with_roots(Field::Stderr, "logs", logs, 1);
