@@ -334,3 +334,19 @@ fn a_set_up_and_a_test_that_fail_at_one_line_have_one_cause() {
     );
     assert_eq!(causes(&report), [vec!["test_a", "test_b"]]);
 }
+
+#[test]
+fn half_of_one_of_two_functions_is_two_causes() {
+    let text = |function: &str, came: &str, wanted: &str| -> &'static str {
+        format!("assert {came} == {wanted}\n +  where {came} = <function {function} at 0x7f94d346c400>(10)\n +    where <function {function} at 0x7f94d346c400> = orders.{function}").leak()
+    };
+    let (one, other) = (text("discount", "9.0", "9.5"), text("tax", "12.0", "12.5"));
+    let report = report(
+        "pytest",
+        &[
+            told("discounts", one, one, ""),
+            told("taxes", other, other, ""),
+        ],
+    );
+    assert_eq!(causes(&report), [vec!["discounts"], vec!["taxes"]]);
+}

@@ -11,7 +11,7 @@ use super::raised::initializer;
 use super::renamed::renamed;
 use super::replaced::replaced;
 use super::shifted::{BY_CHANCE, is_rare, shift, swapped};
-use super::tested::{raised_in, tested};
+use super::tested::{asked_function, raised_in, tested};
 use super::wanted::{COMPARES, without_wanted};
 use crate::engine::failing_line;
 use jelly_base::model::{Failure, TriagedFailure};
@@ -65,7 +65,10 @@ pub(super) fn signs(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Sub
             .and_then(|shift| shift.strip_prefix(BY_CHANCE))
         {
             let suite = failure.classname.as_deref().unwrap_or_default();
-            let of_suite = format!("{suite} {by_chance}");
+            // Two functions may each give half of one too little.
+            let asked = by_chance.ends_with(" more").then(|| asked_function(text));
+            let asked = asked.flatten().unwrap_or_default();
+            let of_suite = format!("{suite} {asked} {by_chance}");
             found.insert(Subject::new(SubjectKind::Tested, &of_suite));
         }
         found.extend(shift.map(|shift| Subject::new(SubjectKind::WrongValue, &shift)));

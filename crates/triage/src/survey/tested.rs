@@ -83,6 +83,13 @@ fn asked(text: &str, said: &[&str]) -> Option<String> {
     (has_words && !is_of_any && !is_method).then(|| format!("of {function}({way}"))
 }
 
+/// The function whose value pytest compares, by whatever name.
+pub(super) fn asked_function(text: &str) -> Option<&str> {
+    static FUNCTION: LazyPattern =
+        LazyPattern::ascii(r"\bwhere [^\n=]+ = <function ([A-Za-z_][\w.]*) at 0x[0-9a-f]+>\(");
+    Some(FUNCTION.captures(text)?.get(1)?.as_str())
+}
+
 /// The function that gave the value, as pytest tells it.
 fn value_of(text: &str) -> Option<&str> {
     static VALUE: LazyPattern =
