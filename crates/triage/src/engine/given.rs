@@ -169,6 +169,30 @@ fn holds(given: &Value, text: &str) -> bool {
         Value::Bool(value) => text == if *value { "True" } else { "False" },
     }
 }
+/// Whether an argument of the call is a text in which something is to be parsed; `None` where it
+/// is not known what was sent.
+pub(super) fn text_given(failure: &Failure) -> Option<bool> {
+    let params = failure.request.as_ref()?.params.as_ref()?;
+    let Some(arguments) = params.get("arguments") else {
+        return Some(false);
+    };
+    let mut is_given = false;
+    let mut look = |text: &str| is_given |= text.contains(['{', '[', '=', '\n', '"']);
+    for_each_text(arguments, &mut look);
+    Some(is_given)
+}
+
+fn for_each_text(value: &Value, take: &mut impl FnMut(&str)) {
+    match value {
+        Value::String(text) => take(text),
+        Value::Array(items) => items.iter().for_each(|item| for_each_text(item, take)),
+        Value::Object(members) => members
+            .values()
+            .for_each(|member| for_each_text(member, take)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
 /// Whether the program that a shell did not find for the tool stood in the call's arguments;
 /// `None` where no shell says so, or it is not known what was sent.
 pub(super) fn program_given(failure: &Failure) -> Option<bool> {

@@ -95,6 +95,8 @@ pub(super) fn owner_rule(rule: &Rule, facts: &Facts<'_>, said: &str) -> Option<&
             true => plain().then_some("rust/panic-by-code"),
             false => (plain() || is_explained(words)).then_some("rust/panic-with-message"),
         },
+        // Nothing tells where, and no system raises these.
+        Origin::Unknown if is_of_values(class) && plain() => Some("exception/unknown-class"),
         // Tests in Go tell an error in a line of their own, without a stack.
         Origin::Test | Origin::Unknown => {
             let text = facts.failure.text.as_deref().unwrap_or_default();
@@ -166,6 +168,20 @@ fn has_cause_of_system(facts: &Facts<'_>) -> bool {
     ];
     let text = facts.failure.text.as_deref().unwrap_or_default();
     CHAINS.iter().any(|chain| text.contains(chain)) && clues::tells_of_system(text)
+}
+
+/// Whether a class tells of a value that is wrong, as programs raise it by hand.
+fn is_of_values(class: Option<&str>) -> bool {
+    const OF_VALUES: [&str; 6] = [
+        "ArgumentError",
+        "DomainException",
+        "IllegalArgumentException",
+        "InvalidArgumentException",
+        "RangeError",
+        "ValueError",
+    ];
+    let last = class.and_then(|class| class.rsplit(['.', ':', '\\']).next());
+    last.is_some_and(|last| OF_VALUES.contains(&last))
 }
 
 /// The class that is told, in the words or beside them.

@@ -222,6 +222,23 @@ mod tests {
                 "CoreTest::testE13\nCould not write to /var/cache/shop: read-only file system\n\n/srv/CoreTest.php:30",
             ),
             ("AssertionError: container shop-db-1 is unhealthy", ""),
+            ("", "    updater_test.go:96: device never reported back"),
+            (
+                "no event within 200 ms ==> expected: <true> but was: <false>",
+                "org.opentest4j.AssertionFailedError: no event within 200 ms ==> expected: <true> but was: <false>",
+            ),
+            (
+                "p != nullptr",
+                "FAILED:\n  REQUIRE( p != nullptr )\nwith expansion:\n  {null string} != nullptr\nICC_PROFILE_DIR must point to the profiles\nat c.cpp:18",
+            ),
+            (
+                "t.cpp:23\nValue of: f.is_open()\n  Actual: false\nExpected: true\ntestdata/curve.csv",
+                "",
+            ),
+            (
+                "AssertionError: runner is expected to be in Europe/Berlin\nassert 8 == 10",
+                "",
+            ),
             (
                 "expected Error: 429 You exceeded your current quot… to be null",
                 "AssertionError: expected Error: 429 You exceeded your current quot… to be null",

@@ -145,6 +145,8 @@ pub(super) struct When {
     zero_given: Option<bool>,
     /// Whether a value that the answer refuses stood in the call's arguments.
     value_given: Option<bool>,
+    /// Whether an argument of the call is a text in which something is to be parsed.
+    text_given: Option<bool>,
     /// Whether the program that a shell did not find stood in the call's arguments.
     program_given: Option<bool>,
     /// The answer names a variable that the server was started with, and none of the call's words.
@@ -319,6 +321,7 @@ impl When {
             && is_known(self.method_known, live::method_known)
             && is_known(self.zero_given, live::zero_given)
             && is_known(self.value_given, given::value_given)
+            && is_known(self.text_given, given::text_given)
             && is_known(self.program_given, given::program_given)
             && is(self.own_result_refused, given::own_result_refused)
             && same(self.other_user, f.user.is_some())
