@@ -49,8 +49,6 @@ const ROOTS: [&str; 7] = [
 const NOTED: usize = 5;
 /// Folders inside each other that are entered.
 const DEEPEST: usize = 64;
-/// Folders around a report that TestNG may have made of it below Surefire's.
-const OF_TESTNG: usize = 3;
 /// Reports of one call.
 const MOST: usize = 100_000;
 
@@ -161,9 +159,6 @@ impl FoundReports {
 
     /// A file that nobody named: taken if it is a report. Whether it is one.
     fn unnamed(&mut self, path: &Path) -> bool {
-        if is_told_by_surefire(path) {
-            return false;
-        }
         match look(path) {
             Look::Report => {
                 self.file(path);
@@ -273,30 +268,6 @@ pub(super) fn files_below(folder: &Path) -> Vec<PathBuf> {
     // By their bytes: comparing paths part by part takes longer than the walk.
     files.sort_by(|one, other| one.as_os_str().cmp(other.as_os_str()));
     files
-}
-
-/// Whether TestNG wrote the file of a run that Surefire tells in the same folder: there it
-/// leaves each test in a report of its suite, in one of its class and in its results.
-fn is_told_by_surefire(path: &Path) -> bool {
-    let is_of_surefire = |folder: &&Path| {
-        let name = folder.file_name();
-        name.is_some_and(|name| name == "surefire-reports" || name == "failsafe-reports")
-    };
-    let mut folders = path.ancestors().skip(1).take(OF_TESTNG);
-    let Some(folder) = folders.find(is_of_surefire) else {
-        return false;
-    };
-    let is_beside = path.parent() == Some(folder);
-    if is_beside
-        && path
-            .file_name()
-            .is_none_or(|name| name != "testng-results.xml")
-    {
-        return false;
-    }
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
-    names.any(|name| name.starts_with("TEST-") && name.ends_with(".xml"))
 }
 
 /// What a file is that nobody named.

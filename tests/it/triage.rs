@@ -443,40 +443,6 @@ fn reports_are_found_under_the_names_that_projects_give_them() {
 }
 
 #[test]
-fn a_run_that_testng_tells_beside_surefire_counts_once() {
-    let project = Project::empty();
-    let folder = "target/surefire-reports";
-    // Each measures the time by itself.
-    for (name, took) in [
-        ("TEST-TestSuite.xml", "0.007"),
-        ("Surefire suite/Surefire test.xml", "0.003"),
-        ("junitreports/TEST-a.PayTest.xml", "0.004"),
-    ] {
-        let text = format!(
-            "<testsuite name='S'><testcase classname='a.PayTest' name='pays' time='{took}'/></testsuite>"
-        );
-        project.write(&format!("{folder}/{name}"), &text);
-    }
-    let results = "<testng-results><suite name='S'><test name='T'><class name='a.PayTest'><test-method name='pays' status='PASS' duration-ms='5'/></class></test></suite></testng-results>";
-    project.write(&format!("{folder}/testng-results.xml"), results);
-    for arguments in [&["--no-history"][..], &["target", "--no-history"]] {
-        let (_, found) = json(&project, arguments);
-        let reports = found["reports"].as_array().unwrap();
-        assert_eq!(reports.len(), 1, "{reports:?}");
-        assert_eq!(reports[0]["path"], format!("{folder}/TEST-TestSuite.xml"));
-    }
-    // What is named is read, and so is what TestNG alone tells.
-    let (_, found) = json(
-        &project,
-        &[&format!("{folder}/testng-results.xml"), "--no-history"],
-    );
-    assert_eq!(found["reports"].as_array().unwrap().len(), 1);
-    std::fs::remove_file(project.path(&format!("{folder}/TEST-TestSuite.xml"))).unwrap();
-    let (_, found) = json(&project, &["target", "--no-history"]);
-    assert_eq!(found["reports"].as_array().unwrap().len(), 3);
-}
-
-#[test]
 fn in_a_folder_reports_of_every_format_are_found_and_nothing_else() {
     let project = Project::empty();
     let nunit = "<test-run><test-suite name='A'><test-case name='t' result='Passed'/></test-suite></test-run>";
