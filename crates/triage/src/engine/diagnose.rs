@@ -189,6 +189,8 @@ impl Engine {
             let caught = self.diagnose_read(&caught, audience, algorithm).0;
             if caught.side == Side::Test && diagnosis.side == Side::Code {
                 (diagnosis.side, diagnosis.ambiguous) = (Side::Test, true);
+                // It would not have come there without what was caught.
+                diagnosis.retryable = caught.retryable.or(diagnosis.retryable);
             }
             return (diagnosis, parts);
         }

@@ -135,7 +135,7 @@ mod tests {
         );
         assert_eq!((of.side, of.ambiguous), (Side::Test, true), "{}", of.rule);
         assert_eq!(of.root_cause, "code_exception");
-        assert_eq!(of.retryable, Some(false));
+        assert_eq!(of.retryable, Some(true));
         let ruby = "Failure/Error: puts \"offline \" + n\n\nTypeError:\n  no implicit conversion of Integer into String\n./lib/fall.rb:6:in `+'\n./lib/fall.rb:6:in `rescue in send'\n./lib/fall.rb:3:in `send'\n./spec/fall_spec.rb:3:in `block (2 levels) in <top (required)>'\n------------------\n--- Caused by: ---\nErrno::ECONNREFUSED:\n  Connection refused - connect(2) for \"127.0.0.1\" port 1\n  ./lib/fall.rb:4:in `initialize'";
         let of = said("no implicit conversion of Integer into String", ruby);
         assert_eq!((of.side, of.ambiguous), (Side::Test, true), "{}", of.rule);

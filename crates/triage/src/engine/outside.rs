@@ -9,6 +9,7 @@ use super::fingerprint::Algorithm;
 use super::rule::{Audience, Rule};
 use super::tables::{any_of, built, table};
 use jelly_base::model::{Diagnosis, Exit, Failure, Fix, Outcome, Phase, Side, ToolResult};
+use jelly_base::text::LazyPattern;
 use regex::Regex;
 use serde::Deserialize;
 use serde_json::Value;
@@ -67,11 +68,17 @@ static OF_VERSIONS: LazyLock<Regex> = LazyLock::new(|| {
 struct ForeignWords {
     others: Vec<String>,
     arguments: Vec<String>,
+    code: Vec<String>,
 }
 
-static FOREIGN: LazyLock<(Regex, Vec<String>)> = LazyLock::new(|| {
+/// Whose failure it is, and how code looks, with the names of arguments that hold it.
+static FOREIGN: LazyLock<(Regex, Regex, Vec<String>)> = LazyLock::new(|| {
     let words: ForeignWords = table(built!("foreign"));
-    (any_of("im", &words.others), words.arguments)
+    (
+        any_of("im", &words.others),
+        any_of("", &words.code),
+        words.arguments,
+    )
 });
 
 /// Bytes before an exception that say whose it is.
@@ -282,7 +289,7 @@ impl Engine {
 /// Whether the exception in an answer is passed on of somebody else, or came of code that the
 /// call gave.
 fn is_foreign(failure: &Failure) -> bool {
-    let (others, arguments) = &*FOREIGN;
+    let (others, code, arguments) = &*FOREIGN;
     let said = match (&failure.tool_result, &failure.rpc_error) {
         (Some(result), _) => &result.text,
         (None, Some(error)) => &error.message,
@@ -298,15 +305,41 @@ fn is_foreign(failure: &Failure) -> bool {
     let gives_code = given.is_some_and(|given| {
         let is_code = |(name, value): (&String, &Value)| {
             let name = name.to_ascii_lowercase();
-            // `code: DE` is none.
-            let is_text = value
-                .as_str()
-                .is_some_and(|text| text.contains([' ', '(', '[', '=', ';']));
+            let is_text = value.as_str().is_some_and(|text| code.is_match(text));
             is_text && arguments.contains(&name)
         };
         given.iter().any(is_code)
     });
-    gives_code || !is_own && others.is_match(begin)
+    (gives_code || !is_own && others.is_match(begin)) && !names_own_file(failure, said)
+}
+
+/// Whether the innermost line of a stack, in the answer or on stderr, is in a script that the
+/// server was started with.
+fn names_own_file(failure: &Failure, said: &str) -> bool {
+    static FRAME: LazyPattern =
+        LazyPattern::ascii(r#"(?m)^\s*(?:File "([^"\n]+)"|at (?:[^\n(]*\()?([^\n()]+?):\d+)"#);
+    let scripts = failure
+        .argv
+        .iter()
+        .skip(1)
+        .filter_map(|word| word.rsplit('/').next());
+    let scripts: Vec<&str> = scripts.filter(|name| name.contains('.')).collect();
+    let fresh = failure
+        .stderr
+        .as_deref()
+        .filter(|_| !failure.stderr_is_older);
+    [Some(said), fresh].into_iter().flatten().any(|text| {
+        let frames: Vec<&str> = FRAME
+            .captures_iter(text)
+            .filter_map(|frame| Some(frame.get(1).or(frame.get(2))?.as_str()))
+            .collect();
+        // Python tells the innermost last.
+        let innermost = match text.contains("File \"") {
+            true => frames.last(),
+            false => frames.first(),
+        };
+        innermost.is_some_and(|at| scripts.iter().any(|script| at.ends_with(script)))
+    })
 }
 
 /// What an answer says, without what an SDK puts before it.
@@ -443,9 +476,32 @@ mod tests {
                 "TypeError: Cannot read properties of undefined (reading 'name')\n    at list (/srv/server.js:4:5)",
                 json!({"city": "Graz"}),
             ),
+            (
+                "Error executing tool t: unsupported operand type(s) for +: 'int' and 'str'",
+                json!({"command": "list all", "script": "Latin (extended)", "formula": "H2 O"}),
+            ),
+            (
+                "Node 7 failed: Cannot read properties of undefined (reading 'name')",
+                json!({}),
+            ),
         ] {
             assert_eq!(answer(text, arguments), (Side::Code, false), "{text}");
         }
+    }
+
+    #[test]
+    fn code_that_the_call_gave_does_not_excuse_the_server_s_own_line() {
+        let failed = |at: &str| {
+            let said = of(json!({
+                "outcome": "result", "argv": ["python3", "/srv/server.py"],
+                "request": {"method": "tools/call", "params": {"name": "t", "arguments": {"code": "f(1)"}}},
+                "stderr": format!("Traceback (most recent call last):\n  File \"/lib/sdk.py\", line 3, in call\n  File \"{at}\", line 9, in t\nKeyError: 'a'\n"),
+                "tool_result": {"isError": true, "text": "Error executing tool t: 'a'\nKeyError: 'a'"},
+            }));
+            (said.side, said.ambiguous)
+        };
+        assert_eq!(failed("/srv/server.py"), (Side::Code, false));
+        assert_eq!(failed("/tmp/job.py"), (Side::Test, true));
     }
 
     #[test]

@@ -43,7 +43,10 @@ const PARTS: usize = 6;
 struct OutsideWords {
     told: Vec<String>,
     outside: Vec<String>,
+    told_outside: Vec<String>,
     form: Vec<String>,
+    compares: Vec<String>,
+    wants: Vec<String>,
     own: Vec<String>,
     compared: Vec<String>,
 }
@@ -51,7 +54,10 @@ struct OutsideWords {
 struct OutsideSigns {
     told: Vec<Regex>,
     outside: Regex,
+    told_outside: Regex,
     form: Regex,
+    compares: Regex,
+    wants: Regex,
     own: Regex,
     compared: Regex,
 }
@@ -63,7 +69,10 @@ static SIGNS: LazyLock<OutsideSigns> = LazyLock::new(|| {
             .map(|form| any_of("m", std::slice::from_ref(form)))
             .collect(),
         outside: any_of("mi", &words.outside),
+        told_outside: any_of("mi", &words.told_outside),
         form: any_of("m", &words.form),
+        compares: any_of("", &words.compares),
+        wants: any_of("", &words.wants),
         own: any_of("", &words.own),
         compared: any_of("m", &words.compared),
     }
@@ -97,13 +106,17 @@ impl Engine {
         }
         parts(failure).iter().any(|part| {
             SIGNS.outside.is_match(part)
-                || !SIGNS.own.is_match(part) && SIGNS.form.is_match(part) && {
-                    let part = alone(failure, part);
-                    let of = self
-                        .diagnose_facts(&Facts::new(&part), Audience::Plan, Algorithm::Second)
-                        .0;
-                    of.side == Side::Test && MACHINE.contains(&&*of.root_cause)
-                }
+                || !SIGNS.wants.is_match(part) && SIGNS.told_outside.is_match(part)
+                || !SIGNS.wants.is_match(part)
+                    && !SIGNS.own.is_match(part)
+                    && SIGNS.form.is_match(part)
+                    && {
+                        let part = alone(failure, part);
+                        let of = self
+                            .diagnose_facts(&Facts::new(&part), Audience::Plan, Algorithm::Second)
+                            .0;
+                        of.side == Side::Test && MACHINE.contains(&&*of.root_cause)
+                    }
         })
     }
 }
@@ -127,7 +140,8 @@ fn parts(failure: &Failure) -> Vec<&str> {
             });
             for said in said {
                 let said = &said[..said.floor_char_boundary(PART.min(said.len()))];
-                let is_new = !found.contains(&said);
+                let said = said.trim_end_matches(['"', '\'', '>', ')', ']', '.', '!', ' ']);
+                let is_new = !found.contains(&said) && !signs.compares.is_match(said);
                 if is_new && !said.is_empty() && found.len() < PARTS {
                     found.push(said);
                 }
@@ -299,6 +313,47 @@ mod tests {
                 "",
             ),
             ("AssertionError: '' != 'the cart is full'", ""),
+            ("AssertionError: assert '/dev/sda1' == '/dev/sda2'", ""),
+            ("AssertionError: 'SIGKILL' != 'SIGTERM'", ""),
+            ("AssertionError: 'ORA-00942' != 'ORA-00904'", ""),
+            (
+                "AssertionError: 'too many connections' != 'too many requests'",
+                "",
+            ),
+            (
+                "expected: <SIGKILL> but was: <SIGTERM>",
+                "org.opentest4j.AssertionFailedError: expected: <SIGKILL> but was: <SIGTERM>",
+            ),
+            ("expected '/dev/sda1' to equal '/dev/sda2'", ""),
+            (
+                "AssertionError: SIGKILL must not be sent before SIGTERM\nassert 1 == 2",
+                "",
+            ),
+            (
+                "AssertionError: Too many connections in the mesh\nassert 1 == 2",
+                "",
+            ),
+            (
+                "AssertionError: read-only file system flag should be kept\nassert 1 == 2",
+                "",
+            ),
+            (
+                "AssertionError: network is down in the simulation\nassert 1 == 2",
+                "",
+            ),
+            (
+                "AssertionError: license server column missing\nassert 1 == 2",
+                "",
+            ),
+            (
+                "AssertionError: container list is unhealthy\nassert 1 == 2",
+                "",
+            ),
+            (
+                "AssertionError: parser returned errno 5 fields\nassert 1 == 2",
+                "",
+            ),
+            ("AssertionError: '' != 'Terminated'", ""),
             ("assert 'seat 4 is taken' is None", ""),
             ("expected 'killed in action' to be null", ""),
             ("AssertionError: 4 != 3 : too many items in the cart", ""),

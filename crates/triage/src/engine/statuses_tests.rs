@@ -70,6 +70,14 @@ fn a_number_of_which_pytest_tells_another_origin_is_no_status() {
             "http/status-compared",
         ),
         ("assert 503 == 200", "http/status-compared"),
+        (
+            "assert 503 == 200\n +  where 503 = api.ping()",
+            "http/status-compared",
+        ),
+        (
+            "assert 429 == 200\n +  where 429 = shop.order(3)",
+            "http/status-compared",
+        ),
     ] {
         assert_eq!(diagnose("", text).rule, rule, "{text}");
     }

@@ -20,9 +20,16 @@ pub(super) fn compared_signs(failure: &Failure, said: &[Option<&str>], text: &st
         .filter_map(|said| compared(said))
         .collect();
     // Of a source the lines of a test would be compared.
-    let edit = told
-        .iter()
-        .find_map(|(wanted, came)| padded(wanted, came).or_else(|| edit(wanted, came)));
+    let edit = told.iter().find_map(|(wanted, came)| edit(wanted, came));
+    let padded = told.iter().find_map(|(wanted, came)| padded(wanted, came));
+    // Within a suite it is one, and across suites where many are.
+    let padded = padded.into_iter().flat_map(|sign| {
+        let often = format!("{BY_CHANCE}{sign}");
+        [
+            of_suite(suite, &sign),
+            Subject::new(SubjectKind::WrongValue, &often),
+        ]
+    });
     let in_text = compared(text);
     let all = || told.iter().chain(&in_text);
     let signs = SIGNS
@@ -30,7 +37,7 @@ pub(super) fn compared_signs(failure: &Failure, said: &[Option<&str>], text: &st
         .filter_map(|sign| all().find_map(|(wanted, came)| sign(wanted, came)));
     let signs = signs.map(|sign| of_suite(suite, &sign));
     let edit = edit.map(|edit| Subject::new(SubjectKind::WrongValue, &edit));
-    signs.chain(edit).collect()
+    signs.chain(edit).chain(padded).collect()
 }
 
 /// How many digits the numbers of a text were to have, and have, where all are the same numbers.

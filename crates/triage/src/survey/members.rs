@@ -107,6 +107,9 @@ fn named(form: &Regex, text: &str, failure: &Failure) -> Option<String> {
         return None;
     }
     match owner {
+        Some(owner) if is_of_class && members.of_anything.contains(name) => {
+            of_file(&format!("{owner}.{name}"), failure)
+        }
         // Transpiled `this`
         Some(owner) if owner.starts_with("_this") || owner.starts_with("_self") => None,
         // What bundlers and compilers call a module.

@@ -5,12 +5,12 @@ use super::group::{CAUSES, Group};
 use crate::engine::skeleton;
 use jelly_base::model::FailureView;
 use jelly_base::text::{LazyPattern, WordList};
-use std::collections::BTreeSet;
 
 /// What is called on any value, or is the framework's.
 const OF_ANY: WordList = WordList(
-    "Approx Catch CHECK Contains Equals Matcher REQUIRE StartsWith at back begin c_str count data \
-     empty end find first front get length number second size std str string value what",
+    "abs at back begin c_str ceil count data dynamic_cast empty end fabs find first floor front get \
+     length max min move number pow round second size sqrt static_cast std str string to_string \
+     value what",
 );
 
 /// Pairs of groups of one cause.
@@ -34,7 +34,8 @@ struct Thrown<'v> {
     group: usize,
     report: &'v str,
     said: String,
-    called: BTreeSet<&'v str>,
+    /// The first function of the project that the condition calls.
+    called: &'v str,
 }
 
 impl<'v> Thrown<'v> {
@@ -47,12 +48,13 @@ impl<'v> Thrown<'v> {
         let (_, evidence) = view.evidence?;
         let condition = view.message?;
         let calls = CALL.captures_iter(condition);
-        let calls = calls.filter_map(|call| Some(call.get(1)?.as_str()));
-        let called: BTreeSet<&str> = calls.filter(|name| !OF_ANY.has(name)).collect();
+        let mut calls = calls.filter_map(|call| Some(call.get(1)?.as_str()));
+        // What begins with a capital letter is made, or the framework's.
+        let is_own = |name: &&str| !OF_ANY.has(name) && !name.starts_with(char::is_uppercase);
+        let called = calls.find(is_own)?;
         let said = skeleton(evidence);
         // Where the condition is what is quoted, nothing tells what was thrown.
-        let is_told = !called.is_empty() && !evidence.contains(condition);
-        is_told.then_some(Self {
+        (!evidence.contains(condition)).then_some(Self {
             group,
             report: view.report,
             said,
@@ -61,8 +63,6 @@ impl<'v> Thrown<'v> {
     }
 
     fn is_alike(&self, other: &Self) -> bool {
-        self.report == other.report
-            && self.said == other.said
-            && !self.called.is_disjoint(&other.called)
+        self.report == other.report && self.said == other.said && self.called == other.called
     }
 }
