@@ -29,7 +29,9 @@ impl<'t> Reader<'t> {
             let name = |name: &&str| rest.starts_with(&format!("[\"{name}\"]"));
             rest.is_empty() || names.iter().any(name)
         };
-        let refused = if let Some(rest) = below(&raw, "error").filter(|r| begins(r, &OF_ERROR)) {
+        // That there is no `$.error` is true, and may be wanted.
+        let of_error = below(&raw, "error").filter(|r| !r.is_empty() && begins(r, &OF_ERROR));
+        let refused = if let Some(rest) = of_error {
             let wanted = match rest.as_str() {
                 "[\"code\"]" => "{ code: … }",
                 "[\"message\"]" => "{ message: { contains: … } }",
@@ -80,17 +82,16 @@ impl<'t> Reader<'t> {
             | Request::Http(_)
             | Request::Startup => false,
         };
-        let Some(entry) = expect.entry("is_error").filter(|_| has_none) else {
+        let wants_one = |value: &Node<'_>| !matches!(value.data, Data::Bool(false));
+        let entry = expect.entry("is_error").filter(|_| has_none);
+        let Some(entry) = entry.filter(|entry| wants_one(&entry.value)) else {
             return;
         };
         let message = format!(
             "the answer to `{}` has no `isError`: only the result of a tool has",
             request.kind()
         );
-        let hint = match matches!(entry.value.data, Data::Bool(false)) {
-            true => "leave it out: an error that is not expected fails the step anyway",
-            false => "to expect an error, write `error: {}`, or say which: `error: { code: … }`",
-        };
+        let hint = "to expect an error, write `error: {}`, or say which: `error: { code: … }`";
         self.problem(entry.key_span, path, message).hint(hint);
     }
 }

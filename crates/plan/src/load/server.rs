@@ -396,14 +396,12 @@ impl<'t> Reader<'t> {
     }
 
     /// All words of a command line where the name of the program belongs. Names have blanks
-    /// too, but seldom begin as a launcher's does or go on with a flag, and lie somewhere.
+    /// too, but seldom begin as a launcher's does, and lie somewhere.
     fn refuse_command_line(&mut self, node: &Node<'t>, text: &str, path: Path<'_>) {
         let mut words = text.split_whitespace();
         let first = words.next().unwrap_or_default();
-        let is_whole_line = match words.next() {
-            Some(second) => starts_others(first) || second.starts_with('-'),
-            None => false,
-        };
+        let is_path = first.contains(['/', '\\']);
+        let is_whole_line = words.next().is_some() && !is_path && starts_others(first);
         if self.strict
             && is_whole_line
             && !first.contains("${")

@@ -861,9 +861,8 @@ fn step(text: &str) -> String {
 fn only_the_result_of_a_tool_says_that_it_is_an_error() {
     for (request, flag, hint) in [
         ("list: tools", "true", "write `error: {}`"),
-        ("list: tools", "false", "leave it out"),
         ("read: a://b", "true", "write `error: {}`"),
-        ("prompt: p", "false", "leave it out"),
+        ("prompt: p", "true", "write `error: {}`"),
     ] {
         let text = step(&format!("{request}\n    expect: {{ is_error: {flag} }}"));
         let kind = request.split(':').next().unwrap();
@@ -877,6 +876,8 @@ fn only_the_result_of_a_tool_says_that_it_is_an_error() {
             "{request}\n    expect: {{ is_error: true }}"
         )));
     }
+    // It says nothing that is not so.
+    assert_good(&step("list: tools\n    expect: { is_error: false }"));
 }
 
 #[test]
@@ -892,7 +893,7 @@ fn a_path_from_the_message_around_the_result_is_refused() {
             "$.error.message",
             "error: { message: { contains: … } } }`",
         ),
-        ("tool: t", "$['error']", "`expect: { error: {} }`"),
+        ("tool: t", "$['error'].data", "`expect: { error: {} }`"),
         (
             "tool: t",
             "$.result.content[0].text",
@@ -922,6 +923,7 @@ fn a_path_from_the_message_around_the_result_is_refused() {
         ("tool: t", "$.structuredContent.error.code"),
         ("tool: t", "$.structuredContent.result"),
         ("tool: t", "$..error.code"),
+        ("tool: t", "$.error"),
         ("tool: t", "$.errors"),
         ("tool: t", "$.result.temperature"),
         ("request: my/own", "$.error.code"),
@@ -959,16 +961,15 @@ fn a_command_line_in_the_place_of_a_program_is_refused() {
     let plan = |command: &str| {
         format!("version: 1\nservers:\n  m:\n    command: {command}\nsteps:\n  - list: tools\n")
     };
-    for (command, first) in [
-        ("npx -y foo", "npx"),
-        ("python3 server.py", "python3"),
-        ("/usr/bin/node dist/index.js", "/usr/bin/node"),
-        ("depot --stdio", "depot"),
-    ] {
+    for (command, first) in [("npx -y foo", "npx"), ("python3 server.py", "python3")] {
         let hint = format!("write `command: {first}`");
         slip(&plan(command), "4:14", "a whole command line", &hint);
     }
-    for command in ["npx", "/opt/My Depot/server", "\"${tool} -y\"", "my server"] {
+    let names = ["npx", "/opt/My Depot/server", "/opt/node js/bin/server"];
+    for command in names
+        .into_iter()
+        .chain(["\"${tool} -y\"", "my server", "My - App"])
+    {
         assert_good(&plan(command).replace("version: 1", "version: 1\nvars: { tool: x }"));
     }
 }

@@ -42,11 +42,32 @@ pub(super) fn refusing_launcher(failure: &Failure) -> Option<String> {
     let said = [stderr, stdout, &noise];
     said.into_iter().flatten().find_map(|said| {
         let found = USAGES.iter().find_map(|usage| usage.captures(said))?;
-        Some(match found.name("launcher")?.as_str() {
-            "Java" => "java".to_owned(),
-            launcher => launcher.to_owned(),
-        })
+        let launcher = match found.name("launcher")?.as_str() {
+            "Java" => "java",
+            launcher => launcher,
+        };
+        is_what_starts(failure, launcher).then(|| launcher.to_owned())
     })
+}
+
+/// Whether this launcher is the program that was started, as far as that is known: a server may
+/// start one itself, which says the same of the server's arguments for it.
+fn is_what_starts(failure: &Failure, launcher: &str) -> bool {
+    const SHELLS: [&str; 7] = ["bash", "cmd", "dash", "env", "fish", "sh", "zsh"];
+    // One package has both.
+    const PAIRS: [[&str; 2]; 3] = [["npm", "npx"], ["uv", "uvx"], ["pip", "pipx"]];
+    let base = |program: &str| -> String {
+        let name = program.rsplit(['/', '\\']).next().unwrap_or(program);
+        let name = name.trim_end_matches(".exe").to_ascii_lowercase();
+        name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.')
+            .to_owned()
+    };
+    let Some(started) = failure.argv.first().map(|program| base(program)) else {
+        return true;
+    };
+    let launcher = base(launcher.split(' ').next().unwrap_or(launcher));
+    let is_pair = |pair: &[&str; 2]| pair.contains(&&*started) && pair.contains(&&*launcher);
+    started == launcher || SHELLS.contains(&&*started) || PAIRS.iter().any(is_pair)
 }
 
 #[cfg(test)]
@@ -59,6 +80,22 @@ mod tests {
             stderr: Some(stderr.to_owned()),
             ..Failure::default()
         })
+    }
+
+    #[test]
+    fn what_a_server_starts_is_not_what_starts_it() {
+        let said = "unknown flag: --rmm\n\nSee 'docker run --help'.";
+        let of = |argv: &[&str]| {
+            refusing_launcher(&Failure {
+                argv: argv.iter().map(|word| (*word).to_owned()).collect(),
+                stderr: Some(said.to_owned()),
+                ..Failure::default()
+            })
+        };
+        assert_eq!(of(&["npx", "-y", "mcp-sandbox"]), None);
+        let docker = Some("docker run".to_owned());
+        assert_eq!(of(&["/usr/bin/docker", "run", "--rmm", "x"]), docker);
+        assert_eq!(of(&["sh", "-c", "docker run --rmm x"]), docker);
     }
 
     #[test]

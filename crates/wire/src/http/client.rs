@@ -149,7 +149,7 @@ fn variable_for(scheme: &str, value: impl Fn(&str) -> Option<String>) -> Option<
         .find_map(|names| {
             let set = |name: &'static str| Some((name, value(name)?));
             let (name, value) = names.into_iter().find_map(set)?;
-            (!value.is_empty()).then_some(name)
+            (!value.trim().is_empty()).then_some(name)
         })
 }
 

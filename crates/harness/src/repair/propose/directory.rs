@@ -12,6 +12,9 @@ use jelly_plan::{Command, DocPath, resolve_json};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
+/// The rule for a file that could not be opened, since its folder is not there.
+const OF_A_FILE: &str = "files/missing-folder-of-an-opened-file";
+
 fn is_missing(case: &FailureCase<'_>) -> bool {
     matches!(case.failure.issue, Some(PlanIssue::MissingDirectory { .. }))
         || case.diagnosis.root_cause == "missing_directory"
@@ -34,7 +37,12 @@ pub(super) fn of_server(case: &FailureCase<'_>) -> Option<Proposal> {
     dirs.extend(arguments.into_iter().map(|argument| argument.path));
     // An argument may name it as well, as `.` does.
     dirs.retain(|dir| !needed || Some(dir) != cwd.as_ref());
-    dirs.retain(|dir| is_named(&said, dir, facts) && can_be_created(dir, facts));
+    dirs.retain(|dir| is_named(&said, dir, facts));
+    if case.diagnosis.rule == OF_A_FILE {
+        let folders = dirs.iter().filter_map(|file| file.parent());
+        dirs = folders.map(Path::to_owned).collect();
+    }
+    dirs.retain(|dir| can_be_created(dir, facts));
     let proposal = proposal(server_target(&server.name), dirs, facts)?;
     // A folder that was not there is empty now: what the server finds in it
     // proves nothing.
