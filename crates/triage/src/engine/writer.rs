@@ -56,6 +56,12 @@ pub(super) fn without_writer(failure: &Failure) -> Cow<'_, Failure> {
             ..failure.clone()
         });
     }
+    if let Some(text) = failure.text.as_deref().and_then(without_wanted_of_node) {
+        return Cow::Owned(Failure {
+            text: Some(text),
+            ..failure.clone()
+        });
+    }
     if let Some(class) = failure.text.as_deref().and_then(class_of_newman) {
         return Cow::Owned(Failure {
             type_: Some(class.to_owned()),
@@ -87,6 +93,15 @@ fn thrown_in_catch2(text: &str) -> Option<String> {
             "FAILED:\n{condition}\ndue to unexpected exception with message:\n  {said}\n{place}"
         )
     })
+}
+
+/// The text of an assertion of Node without the object that was wanted, as Node shows it among
+/// the members of its error.
+fn without_wanted_of_node(text: &str) -> Option<String> {
+    static WANTED: LazyPattern =
+        LazyPattern::new(r"(?m)^ *expected: (?:\{[^{}]*\}|\[[^\[\]]*\]),?\n");
+    let shows = text.contains("code: 'ERR_ASSERTION'") && WANTED.is_match(text);
+    shows.then(|| WANTED.replace_all(text, "").into_owned())
 }
 
 /// Whether the output is all that tells of what failed, as CTest writes it.
@@ -275,6 +290,17 @@ fn escaped_twice(failure: &Failure) -> Option<String> {
 mod tests {
     use super::without_writer;
     use jelly_base::model::Failure;
+
+    #[test]
+    fn what_node_shows_of_the_wanted_object_is_no_word_of_the_failure() {
+        let failure = Failure {
+            text: Some("AssertionError [ERR_ASSERTION]: x\n  code: 'ERR_ASSERTION',\n  actual: { code: 'ERR_INVALID_URL' },\n  expected: { code: 'ECONNREFUSED' },\n  operator: 'rejects'\n".into()),
+            ..Failure::default()
+        };
+        let read = without_writer(&failure);
+        let text = "AssertionError [ERR_ASSERTION]: x\n  code: 'ERR_ASSERTION',\n  actual: { code: 'ERR_INVALID_URL' },\n  operator: 'rejects'\n";
+        assert_eq!(read.text.as_deref(), Some(text));
+    }
 
     #[test]
     fn what_catch2_puts_below_a_condition_is_what_was_thrown() {
