@@ -171,7 +171,7 @@ mod tests {
     fn an_assertion_that_tells_of_the_machine_blames_nobody() {
         for (message, text) in [
             (
-                "AssertionError: dd: error writing '/dev/full': No space left on device\nassert 1 == 0",
+                "AssertionError: copy-depot: error writing '/dev/full': No space left on device\nassert 1 == 0",
                 "",
             ),
             (

@@ -132,6 +132,11 @@ fn in_own_words(said: &str, typed: bool) -> Option<String> {
         return None;
     }
     let words = without_bare_truth(bare);
+    // A number may be an amount, where nothing else tells of a program.
+    let words = match tells_whole_error(&words) {
+        true => Cow::Owned(without_exit_code(&words)),
+        false => words,
+    };
     // Quotes hold what was compared, or what a page shows.
     let plain = quoted(&words, |_| true);
     // What must be so is the condition's story where the error follows for which it is not.
@@ -176,7 +181,7 @@ fn without_bare_truth(said: &str) -> Cow<'_, str> {
             # A proxy answers so, and says why in words.
             | ^\s*assert\ 50[234]\ ==\ 20[0-4]\s*$
             | :\ [Ee]xpected\ 50[234]\ to\ (?:deeply\ |strictly\ )?(?:equal|be|eql)(?:\ specified\ value:)?\ 20[0-4]\b[^\n]*$
-            | ^\s*Failed\ asserting\ that\ (?:false\ is\ true|true\ is\ false|null\ is\ not\ null)\.?\s*$
+            | ^\s*Failed\ asserting\ that\ (?:false\ is\ (?:true|not\ false)|true\ is\ (?:false|not\ true)|null\ is\ not\ null)\.?\s*$
             | \s*==>\ expected:\ (?:not\ )?<(?:true|false|null)>(?:\ but\ was:\ <(?:true|false|null)>)?
             | ^(?:False\ is\ not\ true|True\ is\ not\ false|None\ is\ not\ true|unexpectedly\ None)\ :\ 
             | :\ expected\ (?:false|true|null|undefined)\ to\ be\ (?:true|false|truthy|falsy|ok|not\ null)\s*$
@@ -190,6 +195,19 @@ fn without_bare_truth(said: &str) -> Cow<'_, str> {
             ",
     );
     TRUTH.replace_all(said, "")
+}
+
+/// What is said of a program without the comparison of what it ended with, which was to be 0.
+fn without_exit_code(said: &str) -> String {
+    static EXIT: LazyPattern = LazyPattern::new(
+        r"(?mx)
+              \s*==>\ expected:\ <0>\ but\ was:\ <-?\d{1,3}>
+            | ^-?\d{1,3}\ !=\ 0\ :\ 
+            | ^\s*-?\d{1,3}\ !==\ 0\s*$
+            | ^\s*assert\ -?\d{1,3}\ ==\ 0\s*$
+            ",
+    );
+    EXIT.replace_all(said, "").into_owned()
 }
 
 /// What a command printed before testify refused its exit status, which says
