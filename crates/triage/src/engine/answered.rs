@@ -19,14 +19,31 @@ const BYTES: usize = 300;
 /// each, as it stands there. An exception that stands there in parts is one.
 pub(super) fn sentences(data: &Value) -> Vec<String> {
     let mut found = Vec::new();
-    each(data, 0, &mut |_, value| {
+    each(data, 0, &mut |name, value| {
         let text = value
             .as_str()
             .filter(|text| text.contains(char::is_whitespace));
         found.extend(text.map(str::to_owned));
+        found.extend(status_of(name, value));
     });
     members(data, 0, &mut |object| found.extend(raised(object)));
     found
+}
+
+/// The status of HTTP that a member says somebody answered, in words.
+fn status_of(name: &str, value: &Value) -> Option<String> {
+    const NAMES: [&str; 5] = [
+        "status",
+        "statuscode",
+        "status_code",
+        "httpstatus",
+        "http_status",
+    ];
+    let status = value
+        .as_u64()
+        .filter(|status| (400..600).contains(status))?;
+    let is_one = NAMES.contains(&&*name.to_ascii_lowercase());
+    is_one.then(|| format!("HTTP status {status}"))
 }
 
 /// The message of an error with the reason that its `data` gives, as one statement.
@@ -434,6 +451,26 @@ mod tests {
             assert!(advice.contains(&format!("/srv/{file}:9")), "{advice}");
             let said = format!("{:?} {advice}", diagnosis.evidence);
             assert!(said.contains("KeyError: 'rows'"), "{said}");
+        }
+    }
+
+    #[test]
+    fn a_status_in_data_is_what_somebody_answered() {
+        for (data, cause) in [
+            (json!({"statusCode": 429}), "rate_limited"),
+            (json!({"httpStatus": 503}), "upstream_error"),
+            (json!({"upstream": {"status": 502}}), "upstream_error"),
+            (json!({"status": 200}), "internal_error"),
+            (json!({"count": 503}), "internal_error"),
+        ] {
+            let failure = serde_json::json!({
+                "phase": "call", "outcome": "error",
+                "request": {"method": "tools/call", "params": {"name": "t", "arguments": {}}},
+                "rpc_error": {"code": -32603, "message": "Internal error", "data": data},
+            });
+            let failure: Failure = serde_json::from_value(failure).unwrap();
+            let said = Engine::builtin().diagnose(&failure);
+            assert_eq!(said.root_cause, cause, "{data} {}", said.rule);
         }
     }
 

@@ -551,7 +551,6 @@ mod tests {
     #[test]
     fn an_error_without_words_is_not_the_code_s_where_more_is_said() {
         for data in [
-            json!({"upstream": {"status": 502}}),
             json!({"reason": "quota", "retryAfter": 30}),
             json!({"error": "The caller does not have permission"}),
             json!("Host key verification failed."),
