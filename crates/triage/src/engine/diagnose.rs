@@ -186,7 +186,15 @@ impl Engine {
     ) -> (Diagnosis, FingerprintParts) {
         if let Some(Handled { ended, caught }) = handled(failure) {
             let (mut diagnosis, parts) = self.diagnose_read(&ended, audience, algorithm);
-            let caught = self.diagnose_read(&caught, audience, algorithm).0;
+            let (caught, parts_of_caught) = self.diagnose_read(&caught, audience, algorithm);
+            // A project's own rules look at all that is said.
+            let is_own = |of: &Diagnosis| self.matcher.is_asked_first(&of.rule);
+            if is_own(&diagnosis) {
+                return (diagnosis, parts);
+            }
+            if is_own(&caught) {
+                return (caught, parts_of_caught);
+            }
             if caught.side == Side::Test && diagnosis.side == Side::Code {
                 (diagnosis.side, diagnosis.ambiguous) = (Side::Test, true);
                 // It would not have come there without what was caught.

@@ -1,6 +1,7 @@
 //! What an answer names of the call, of the result that was made of it, and of what the server
 //! was started with.
 
+use super::live::any_text;
 use super::live::arguments;
 use jelly_base::model::Failure;
 use jelly_base::text::{LazyPattern, holds_whole};
@@ -176,21 +177,9 @@ pub(super) fn text_given(failure: &Failure) -> Option<bool> {
     let Some(arguments) = params.get("arguments") else {
         return Some(false);
     };
-    let mut is_given = false;
-    let mut look = |text: &str| is_given |= text.contains(['{', '[', '=', '\n', '"']);
-    for_each_text(arguments, &mut look);
-    Some(is_given)
-}
-
-fn for_each_text(value: &Value, take: &mut impl FnMut(&str)) {
-    match value {
-        Value::String(text) => take(text),
-        Value::Array(items) => items.iter().for_each(|item| for_each_text(item, take)),
-        Value::Object(members) => members
-            .values()
-            .for_each(|member| for_each_text(member, take)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    }
+    Some(any_text(arguments, &|text| {
+        text.contains(['{', '[', '=', '\n', '"'])
+    }))
 }
 
 /// Whether the program that a shell did not find for the tool stood in the call's arguments;

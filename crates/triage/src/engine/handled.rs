@@ -38,7 +38,11 @@ pub(super) struct Handled {
 
 /// The two of a failure in a report whose text shows both.
 pub(super) fn handled(failure: &Failure) -> Option<Handled> {
-    let text = failure.text.as_deref()?;
+    // What jelly said of it itself stands.
+    let text = failure
+        .text
+        .as_deref()
+        .filter(|_| failure.label.is_none())?;
     let (caught, own, is_mistake) = match text.rsplit_once(AMID) {
         Some((caught, own)) => {
             if own.contains(RAISED_OF_IT) {
@@ -154,6 +158,38 @@ mod tests {
         assert_eq!(of.root_cause, "code_exception");
         let of = said("", &text("ValueError: please install ujson"));
         assert_eq!(of.root_cause, "missing_module", "{}", of.rule);
+    }
+
+    #[test]
+    fn a_rule_of_the_project_s_own_reads_both() {
+        let text = format!(
+            "{REFUSED}>           log(\"offline \" + n)\nE           TypeError: can only concatenate str\n\nsrc/shop/fall.py:20: TypeError"
+        );
+        let failure = Failure {
+            element: Some("failure".into()),
+            text: Some(text),
+            ..Failure::default()
+        };
+        for (pattern, side) in [
+            ("ConnectionRefusedError", Side::Test),
+            ("can only concatenate", Side::Code),
+        ] {
+            let side_of = if side == Side::Code { "code" } else { "test" };
+            let rules = crate::engine::parse_rules(
+                "own",
+                &format!(
+                    "[{{id: own/x, root_cause: data_setup, error_category: OTHER, retryable: false, \
+                     side: {side_of}, strength: signature, patterns: ['{pattern}'], \
+                     advice: {{what: w, why: y, fix: [f]}}}}]"
+                ),
+            );
+            let engine = Engine::with_rules(rules.unwrap(), Vec::new()).unwrap();
+            let of = engine.diagnose(&failure);
+            assert_eq!(
+                (of.rule.as_str(), of.side, of.ambiguous),
+                ("own/x", side, false)
+            );
+        }
     }
 
     #[test]

@@ -266,7 +266,7 @@ fn names_reserved_host(text: &str) -> bool {
 }
 
 /// Whether the test holds for any text in `value`.
-fn any_text(value: &Value, test: &dyn Fn(&str) -> bool) -> bool {
+pub(super) fn any_text(value: &Value, test: &dyn Fn(&str) -> bool) -> bool {
     let mut open = vec![value];
     while let Some(value) = open.pop() {
         match value {

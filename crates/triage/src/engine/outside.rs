@@ -198,24 +198,14 @@ impl Engine {
     /// environment that is not there.
     fn read_in_vain(&self, facts: &Facts<'_>, audience: Audience) -> Option<Diagnosis> {
         let failure = facts.failure;
-        let ended = Failure {
-            phase: Some(Phase::Handshake),
-            outcome: Some(Outcome::Eof),
-            exit: Some(Exit {
-                code: Some(1),
-                signal: None,
-            }),
-            stderr: Some(failure.stderr.clone()?),
-            server: failure.server.clone(),
-            argv: failure.argv.clone(),
-            env_delta: failure.env_delta.clone(),
-            ..Failure::default()
-        };
-        let is_fresh = !failure.stderr_is_older;
-        let said = is_fresh.then(|| {
-            self.diagnose_facts(&Facts::new(&ended), audience, Algorithm::Second)
-                .0
-        })?;
+        let fresh = failure
+            .stderr
+            .as_ref()
+            .filter(|_| !failure.stderr_is_older)?;
+        let ended = ended_with(failure, fresh.clone());
+        let said = self
+            .diagnose_facts(&Facts::new(&ended), audience, Algorithm::Second)
+            .0;
         (said.rule == READ_IN_VAIN).then_some(said)
     }
 
@@ -223,20 +213,7 @@ impl Engine {
     /// failed.
     fn explained(&self, failure: &Failure, audience: Audience) -> Option<Diagnosis> {
         let words = words(failure)?;
-        let ended = Failure {
-            phase: Some(Phase::Handshake),
-            outcome: Some(Outcome::Eof),
-            exit: Some(Exit {
-                code: Some(1),
-                signal: None,
-            }),
-            stderr: Some(words.clone()),
-            server: failure.server.clone(),
-            argv: failure.argv.clone(),
-            env_delta: failure.env_delta.clone(),
-            cwd: failure.cwd.clone(),
-            ..Failure::default()
-        };
+        let ended = ended_with(failure, words.clone());
         let tested = Failure {
             element: Some("error".to_owned()),
             message: words.lines().next().map(str::to_owned),
@@ -283,6 +260,24 @@ impl Engine {
             let text = Some(&*text).filter(|text| !text.trim().is_empty())?;
             self.environment(facts, text, audience, true)
         })
+    }
+}
+
+/// The same server as if it had ended with these words before it could speak.
+fn ended_with(failure: &Failure, words: String) -> Failure {
+    Failure {
+        phase: Some(Phase::Handshake),
+        outcome: Some(Outcome::Eof),
+        exit: Some(Exit {
+            code: Some(1),
+            signal: None,
+        }),
+        stderr: Some(words),
+        server: failure.server.clone(),
+        argv: failure.argv.clone(),
+        env_delta: failure.env_delta.clone(),
+        cwd: failure.cwd.clone(),
+        ..Failure::default()
     }
 }
 
