@@ -7,14 +7,14 @@ use super::rule::{AdviceText, Audience, FixText};
 use crate::frameworks::is_foreign;
 use jelly_base::model::{Advice, AssertionTarget, Failure, Fix, FixKind, HttpFacts, PlanIssue};
 use jelly_base::text::{
-    TMP, WordList, one_line, shell_path, shell_word, start_by_hand, with_a_port,
+    LazyPattern, TMP, WordList, one_line, shell_path, shell_word, start_by_hand, with_a_port,
 };
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// What any rule may name; the named groups of its own patterns come on top.
 const KNOWN: WordList = WordList(
-    "server the_server The_server step go_test tool asked takes has_it method argv0 on_path \
+    "server the_server The_server step go_test rust_test test_pattern tool asked takes has_it method argv0 on_path \
      relative absolute program_file fetched_by command cwd url timeout exit evidence plan \
      message path place subject name candidates candidate expected actual reason status test \
      folder spot invalid origin source install install_command launcher python python_package \
@@ -341,6 +341,10 @@ pub(super) fn values(f: &Failure) -> Values {
         levels.collect::<Vec<_>>().join("/")
     };
     set("go_test", f.name.as_ref().filter(is_of_go).map(anchored));
+    // Where a pattern is asked for, a title may hold what means something in it.
+    let pattern = |name: &String| format!("^{}$", regex::escape(name));
+    set("test_pattern", f.name.as_ref().map(pattern));
+    set("rust_test", rust_test(f));
     set("timeout", f.timeout_s.map(|s| format!("{s} s")));
     let by_hand = || start_by_hand(f.cwd.as_deref(), &f.variables(), &f.argv);
     set("command", (!f.argv.is_empty()).then(by_hand));
@@ -392,6 +396,23 @@ pub(super) fn values(f: &Failure) -> Values {
     }
     super::program::describe(f, &mut values);
     values
+}
+
+/// The whole path of a test in Rust, which its thread is called by.
+fn rust_test(f: &Failure) -> Option<String> {
+    static THREAD: LazyPattern =
+        LazyPattern::new(r"\bthread '([\w:]+)'(?: \(\d+\))? panicked at\b");
+    let name = f.name.as_deref()?;
+    let last = name.rsplit("::").next()?;
+    let texts = [&f.text, &f.message, &f.system_err, &f.system_out];
+    let mut paths = texts
+        .into_iter()
+        .flatten()
+        .flat_map(|text| THREAD.captures_iter(text));
+    paths.find_map(|found| {
+        let path = found.get(1)?.as_str();
+        (path.rsplit("::").next() == Some(last)).then(|| path.to_owned())
+    })
 }
 
 /// What an expectation is about.

@@ -42,6 +42,9 @@ pub(super) fn changes(root_cause: &str, text: &str) -> Vec<String> {
             (wanted.to_owned(), came.to_owned())
         }
     };
+    if !compares {
+        found.extend(put_in(&wanted, &came).map(|piece| format!("+{piece}")));
+    }
     let (lost, got) = (without_words(&wanted, &came), without_words(&came, &wanted));
     let letters: usize = lost.iter().chain(&got).map(|word| word.len()).sum();
     let is_state = lost.len() == 1 && got.len() == 1;
@@ -49,6 +52,31 @@ pub(super) fn changes(root_cause: &str, text: &str) -> Vec<String> {
         found.push(format!("-{} +{}", lost.join(" "), got.join(" ")));
     }
     found
+}
+
+/// What a snapshot first has besides: whatever else differs, those that have it have one change
+/// in common.
+fn put_in<'t>(wanted: &str, came: &'t str) -> Option<&'t str> {
+    const AFTER: usize = 4;
+    let same = wanted.chars().zip(came.chars());
+    let same = same.take_while(|(one, other)| one == other);
+    let begin: usize = same.map(|(letter, _)| letter.len_utf8()).sum();
+    let (rest, other) = (&wanted[begin..], &came[begin..]);
+    let after = rest
+        .char_indices()
+        .nth(AFTER)
+        .map_or(rest, |(at, _)| &rest[..at]);
+    let end = if after.is_empty() {
+        other.len()
+    } else {
+        other.find(after)?
+    };
+    let piece = &other[..end];
+    let letters = piece
+        .chars()
+        .filter(|letter| letter.is_alphanumeric())
+        .count();
+    (letters >= LETTERS).then_some(piece)
 }
 
 /// Whether a line holds words that somebody wrote for people, and no element, member or code:
@@ -99,7 +127,26 @@ fn without_words<'t>(text: &'t str, other: &str) -> Vec<&'t str> {
 
 #[cfg(test)]
 mod tests {
-    use super::without_words;
+    use super::{put_in, without_words};
+
+    #[test]
+    fn what_is_put_in_is_told_whatever_else_differs() {
+        let told = Some("caption>Summary</caption><");
+        for (wanted, came) in [
+            (
+                "<table></table>",
+                "<table><caption>Summary</caption></table>",
+            ),
+            (
+                "<table><tr><td>2</td></tr></table>",
+                "<table><caption>Summary</caption><tr><td id=\"x\">2</td></tr></table>",
+            ),
+        ] {
+            assert_eq!(put_in(wanted, came), told);
+        }
+        assert_eq!(put_in("<b>open</b>", "<b>closed</b>"), None);
+        assert_eq!(put_in("a b", "a"), None);
+    }
 
     #[test]
     fn words_are_told_as_often_as_the_other_lacks_them() {

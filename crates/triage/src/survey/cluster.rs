@@ -7,6 +7,7 @@
 use super::addresses::Addresses;
 use super::ailing::got;
 use super::apart::answers_apart;
+use super::blocks::join_blocks;
 use super::clients::client;
 use super::contexts::victims_of_contexts;
 use super::function_notes::{begins_with_function, noted_function, without_codes};
@@ -79,6 +80,7 @@ pub(super) fn clusters(
     take_victims(&views, &mut groups, mentions, &addresses, failed_at);
     join_told(&views, &mut groups, mentions);
     join_suites(&views, &mut groups, mentions);
+    join_blocks(&views, &mut groups, mentions);
     groups.extend(
         reported_by_cause(&views, &labelled)
             .into_iter()

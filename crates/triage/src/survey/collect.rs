@@ -1,6 +1,7 @@
 //! One report's cases → its failures with their diagnoses.
 
 use super::account::ReportPart;
+use super::blocks::{block_of, counted_as};
 use super::mentions::Mentions;
 use super::read::Tools;
 use super::rerun::Hint;
@@ -275,7 +276,12 @@ impl CaseSink for Collector<'_> {
     fn case(&mut self, case: &Case<'_>) {
         if case.outcome != CaseOutcome::Skipped {
             let suite = class_or_suite(case.classname, case.suite);
-            self.mentions.count(&self.tools.redactor.redact(suite));
+            let suite = self.tools.redactor.redact(suite);
+            self.mentions.count(&suite);
+            if let Some(block) = block_of(case.name) {
+                let block = self.tools.redactor.redact(block);
+                self.mentions.count(&counted_as(&suite, &block));
+            }
         }
         let status = match case.outcome {
             CaseOutcome::Passed => return self.passed(case),

@@ -5,7 +5,7 @@ use super::lacks::{Subject, SubjectKind};
 use super::shifted::{BY_CHANCE, compared, is_rare};
 use super::signs::suite_of;
 use jelly_base::model::Failure;
-use jelly_base::text::LazyPattern;
+use jelly_base::text::{LazyPattern, holds_whole};
 use regex::Captures;
 
 /// How a value differs, in one suite or as an edit that hardly comes twice by chance. `said`
@@ -13,6 +13,8 @@ use regex::Captures;
 pub(super) fn compared_signs(failure: &Failure, said: &[Option<&str>], text: &str) -> Vec<Subject> {
     const SIGNS: [fn(&str, &str) -> Option<String>; 5] =
         [odd_value, apart, ratio, negated, each_apart];
+    // Who computes with nothing gets the same from many functions, bare and within a text.
+    let odd_of = |told: &(String, String)| odd(&told.0, &told.1);
     let suite = suite_of(failure).unwrap_or_default();
     let told: Vec<(String, String)> = said
         .iter()
@@ -36,8 +38,15 @@ pub(super) fn compared_signs(failure: &Failure, said: &[Option<&str>], text: &st
         .iter()
         .filter_map(|sign| all().find_map(|(wanted, came)| sign(wanted, came)));
     let signs = signs.map(|sign| of_suite(suite, &sign));
+    let odd = all().find_map(odd_of).into_iter().flat_map(|odd| {
+        let often = format!("{BY_CHANCE}{odd}");
+        [
+            of_suite(suite, odd),
+            Subject::new(SubjectKind::WrongValue, &often),
+        ]
+    });
     let edit = edit.map(|edit| Subject::new(SubjectKind::WrongValue, &edit));
-    signs.chain(edit).chain(padded).collect()
+    signs.chain(odd).chain(edit).chain(padded).collect()
 }
 
 /// How many digits the numbers of a text were to have, and have, where all are the same numbers.
@@ -78,11 +87,24 @@ fn padded(wanted: &str, came: &str) -> Option<String> {
 
 /// How a value came out that no program means to show.
 fn odd_value(wanted: &str, came: &str) -> Option<String> {
-    const ODD: [&str; 4] = ["NaN", "[object Object]", "Invalid Date", "Infinity"];
-    let odd = ODD.iter().find(|odd| came.contains(**odd))?;
+    let odd = odd(wanted, came)?;
     let came = came.trim_matches(['"', '\'', '`', ' ']);
-    let by_chance = if came == *odd { BY_CHANCE } else { "" };
-    (!wanted.contains(*odd)).then(|| format!("{by_chance}{came}"))
+    let by_chance = if came == odd { BY_CHANCE } else { "" };
+    Some(format!("{by_chance}{came}"))
+}
+
+fn odd(wanted: &str, came: &str) -> Option<&'static str> {
+    const ODD: [&str; 5] = [
+        "NaN",
+        "[object Object]",
+        "Invalid Date",
+        "Infinity",
+        "undefined",
+    ];
+    let is_odd = |odd: &&str| holds_whole(came, odd) && !wanted.contains(*odd);
+    ODD.into_iter()
+        .find(is_odd)
+        .filter(|odd| *odd != "undefined" || came != *odd)
 }
 
 /// Whether the numbers that came are those that were wanted but for their signs.
@@ -206,7 +228,13 @@ fn ratio(wanted: &str, came: &str) -> Option<String> {
         (parts - parts.round()).abs() < 1e-6 && parts <= 10.0
     });
     let is_usual = is_part || [100.0, 1000.0].contains(&size);
-    (!is_usual && !is_answer).then(|| format!("{BY_CHANCE}{times:.6} times"))
+    // A twelfth of a whole is a month, or an hour.
+    let is_simple = (1..=12).any(|part| {
+        let parts = size * f64::from(part);
+        (parts - parts.round()).abs() < 1e-6
+    });
+    let by_chance = if is_simple { BY_CHANCE } else { "" };
+    (!is_usual && !is_answer).then(|| format!("{by_chance}{times:.4} times"))
 }
 
 /// What a sign begins with that a difference comes by, however often it does.

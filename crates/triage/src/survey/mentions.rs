@@ -14,7 +14,7 @@ use super::fields::missing_field;
 use super::lacks::{Subject, SubjectKind, lacking};
 use super::names::names;
 use super::quoted::{logged, sentences};
-use super::raised::{never_set, null_field, raised_in_outputs, raised_within};
+use super::raised::{field_of_class, never_set, null_field, raised_in_outputs, raised_within};
 use super::shifted::is_state;
 use super::signs::signs;
 use super::subject::same;
@@ -33,7 +33,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::LazyLock;
 
 /// Subjects that are kept of one failure: one that mentions more is about none of them.
-const OF_ONE: usize = 16;
+const OF_ONE: usize = 24;
 /// Failures of a report of which any are kept. Others like these tell the same.
 const FAILURES: usize = 100_000;
 /// Suites of a report whose tests are counted.
@@ -251,6 +251,7 @@ fn mentioned(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Subject> {
         found.extend(raised_in_outputs(failure));
     }
     found.extend(null_field(failure, root_cause));
+    found.extend(field_of_class(failure, root_cause));
     found.extend(never_set(failure, root_cause));
     if root_cause == "code_exception" {
         found.extend(of_model(failure));

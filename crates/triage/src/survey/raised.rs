@@ -112,6 +112,34 @@ pub(super) fn null_field(failure: &Failure, root_cause: &str) -> Option<Subject>
     ))
 }
 
+/// The field that a program of the JVM finds null, whether its class finds it so or one who asks
+/// the class for it: `this.battery`, and what `Drone.getBattery()` returns. It is known by its
+/// type, and where that is one of the platform by the class that has it.
+pub(super) fn field_of_class(failure: &Failure, root_cause: &str) -> Option<Subject> {
+    static NULL: LazyPattern = LazyPattern::new(
+        r#"(?x)\bCannot\ \w+\ [^"\n]*"(?P<type>[\w.$]+)[.\#]?[^"\n]*"\ because\ (?:
+                  "this\.(?P<own>\w+)"\ is\ null(?:[^\n]*\n\s*at\ (?:[\w.-]+//?)?(?P<finder>[\w.$]+)\.[\w$<>]+\()?
+                | the\ return\ value\ of\ "(?P<asked>[\w$]+(?:\.[\w$]+)*)\.(?:get|is)?(?P<field>\w+)\(\)"\ is\ null)"#,
+    );
+    if root_cause != "code_exception" {
+        return None;
+    }
+    let found = NULL.captures(failure.text.as_deref()?)?;
+    let part = |name| found.name(name).map(|part| part.as_str());
+    let field = part("own").or_else(|| part("field"))?.to_lowercase();
+    let of_platform = |class: &&str| class.starts_with("java");
+    let kind = part("type").and_then(|method| method.rsplit_once('.'));
+    let kind = kind
+        .map(|(class, _)| class)
+        .filter(|class| !of_platform(class));
+    let owner = || part("finder").or_else(|| part("asked"));
+    let class = kind.or_else(owner).filter(|class| !of_platform(class))?;
+    Some(Subject::new(
+        SubjectKind::NullField,
+        &format!("field {class}.{field}"),
+    ))
+}
+
 /// What was never set, by the source of the line that asks something of it, with the file of
 /// the product that does: two methods that ask it other things fail of one.
 pub(super) fn never_set(failure: &Failure, root_cause: &str) -> Option<Subject> {
@@ -256,7 +284,7 @@ fn shown(text: &str) -> Option<(&str, &str)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{never_set, null_field, raised_in_outputs, raised_within};
+    use super::{field_of_class, never_set, null_field, raised_in_outputs, raised_within};
     use jelly_base::model::Failure;
 
     fn within(text: &str, root_cause: &str) -> Option<String> {
@@ -322,6 +350,32 @@ mod tests {
         };
         assert!(field("add(Object)", 7).is_some());
         assert_eq!(field("add(Object)", 7), field("stream()", 30));
+    }
+
+    #[test]
+    fn a_field_is_one_to_its_class_and_to_those_who_ask_for_it() {
+        let field = |called: &str, because: &str| {
+            let failure = Failure {
+                text: Some(format!(
+                    "java.lang.NullPointerException: Cannot invoke \"{called}()\" because {because} is null\n\tat acme.Drone.range(Drone.java:7)\n"
+                )),
+                ..Failure::default()
+            };
+            let told = field_of_class(&failure, "code_exception");
+            told.map(|one| one.name.into_string())
+        };
+        for called in ["acme.Battery.level", "java.util.List.size"] {
+            let own = field(called, "\"this.battery\"");
+            assert!(own.is_some());
+            let asked =
+                |method: &str| field(called, &format!("the return value of \"acme.{method}()\""));
+            assert_eq!(own, asked("Drone.getBattery"));
+            assert_eq!(own, asked("Drone.battery"));
+            assert_ne!(own, asked("Drone.getMotor"));
+        }
+        let of_other = "the return value of \"acme.Fleet.getBattery()\"";
+        let list = "java.util.List.size";
+        assert_ne!(field(list, "\"this.battery\""), field(list, of_other));
     }
 
     #[test]

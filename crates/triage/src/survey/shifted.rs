@@ -1,6 +1,7 @@
 //! How a value that came differs from the one that was wanted, where many values differ in
 //! the same way for one reason: by some hours, by a constant, by the mark of decimals.
 
+use super::rendered::rendered;
 use jelly_base::text::LazyPattern;
 use jiff::civil::Date;
 use regex::Captures;
@@ -28,6 +29,7 @@ pub(super) fn shift(said: &str) -> Option<String> {
         .or_else(|| difference(wanted, came))
         .or_else(|| affix(wanted, came))
         .or_else(|| written(wanted, came))
+        .or_else(|| Some(format!("{BY_CHANCE}{}", rendered(wanted, came)?)))
 }
 
 /// The one word in whose place another came in all changed lines of a text, as a field or
@@ -169,7 +171,10 @@ pub(super) fn compared(said: &str) -> Option<(String, String)> {
     (1..=19).find_map(|form| {
         let wanted = found.name(&format!("w{form}"))?.as_str().trim();
         let came = found.name(&format!("c{form}"))?.as_str().trim();
-        let bare = |value: &str| value.trim_end_matches(';').to_owned();
+        let bare = |value: &str| {
+            let of_rspec = value.strip_suffix(" (compared using ==)");
+            of_rspec.unwrap_or(value).trim_end_matches(';').to_owned()
+        };
         Some((bare(wanted), bare(came)))
     })
 }

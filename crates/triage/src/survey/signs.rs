@@ -20,7 +20,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 /// Signs that are kept of one failure.
-const OF_ONE: usize = 8;
+const OF_ONE: usize = 16;
 /// Bytes of a text that are read for signs.
 const READ: usize = 4 << 10;
 
@@ -93,7 +93,7 @@ pub(super) fn signs(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Sub
     found.extend(raised_in_suite(failure, triaged));
     if triaged.diagnosis.root_cause == "code_exception" {
         found.extend(evidence.and_then(|said| raised_in(text, said)));
-        found.extend(initializer(text));
+        found.extend(initializer(failure.text.as_deref().unwrap_or_default()));
     }
     if names_functions(&triaged.diagnosis.root_cause) {
         // A test calls many functions before the one that it asks.
@@ -122,6 +122,9 @@ pub(super) fn signs(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Sub
         let swapped = swapped(changed);
         found.extend(swapped.map(|names| Subject::new(SubjectKind::WrongValue, &names)));
     }
+    let all = said.into_iter().flatten().chain([text]);
+    let arguments = all.clone().find_map(arguments_refused);
+    found.extend(arguments.map(|name| Subject::new(SubjectKind::ErrorCode, &name)));
     found.extend(element_state(text).map(|state| Subject::new(SubjectKind::Cover, &state)));
     if triaged.diagnosis.root_cause == "locator_not_found" {
         let missing =
@@ -185,6 +188,18 @@ pub(super) fn signs(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Sub
         found.extend(code.map(|code| Subject::new(SubjectKind::ErrorCode, code)));
     }
     found.into_iter().take(OF_ONE).collect()
+}
+
+/// The function that takes other arguments than it is given, however many these are.
+fn arguments_refused(said: &str) -> Option<String> {
+    static REFUSED: LazyPattern = LazyPattern::ascii(
+        r"(?x)\b([A-Za-z_][\w.]*)\(\)\ (?:takes\ (?:from\ )?\d+\ (?:to\ \d+\ )?positional\ arguments?\ but
+                | missing\ \d+\ required | got\ an\ unexpected\ keyword\ argument)
+              | \bToo\ (?:few|many)\ arguments\ to\ function\ ([\w\\:]+)\(\),",
+    );
+    let found = REFUSED.captures(said)?;
+    let name = found.get(1).or_else(|| found.get(2))?.as_str();
+    Some(format!("arguments of {name}"))
 }
 
 /// What an exception says that is about a place in a list, and no number of another kind.

@@ -64,7 +64,7 @@ pub(super) fn join_suites(
 }
 
 /// How many tests failed so: one may hold several failures.
-fn tests_of(views: &[FailureView<'_>], groups: &[Group], together: &[usize]) -> usize {
+pub(super) fn tests_of(views: &[FailureView<'_>], groups: &[Group], together: &[usize]) -> usize {
     let victims = together.iter().flat_map(|at| &groups[*at].victims);
     let failed: BTreeSet<u64> = victims.map(|at| views[*at].ordinal).collect();
     failed.len()
@@ -238,7 +238,7 @@ fn names_a_thing(suite: &str) -> bool {
 }
 
 /// What a test is told to be of.
-fn suite_of<'v>(view: &FailureView<'v>) -> &'v str {
+pub(super) fn suite_of<'v>(view: &FailureView<'v>) -> &'v str {
     class_or_suite(view.classname, view.suite)
 }
 
@@ -251,7 +251,7 @@ pub(super) fn class_or_suite<'t>(classname: &'t str, suite: &'t str) -> &'t str 
 }
 
 /// Whether a value is wrong, and no answer of somebody who is asked: that may be anybody's.
-fn is_wrong_value(view: &FailureView<'_>) -> bool {
+pub(super) fn is_wrong_value(view: &FailureView<'_>) -> bool {
     static ANSWER: LazyPattern = LazyPattern::new(
         r#"\b(?:50[0-4]|40\d|429)\b|(?i:error['"]?:|refused|timed? ?out|not found|no such|unreachable|unavailable|exists\(|denied)| [<>]=? "#,
     );

@@ -7,6 +7,7 @@ use super::lacks::SubjectKind;
 use super::mentions::Mentions;
 use super::wanted::COMPARES;
 use crate::engine::common_words::COMMON_WORDS;
+use crate::engine::skeleton;
 use jelly_base::model::FailureView;
 use jelly_base::text::{LazyPattern, WordList, holds_whole};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -78,14 +79,21 @@ fn raised(leads: &[(usize, &FailureView<'_>)], came: &[Came<'_>]) -> Vec<(usize,
         let texts = [view.message, evidence.map(|(_, text)| text)];
         for text in texts.into_iter().flatten() {
             for sentence in sentences(text) {
+                // Whom it was asked of may be another.
+                let form = skeleton(&sentence);
+                if has_words_of_its_own(&form) {
+                    said.entry((view.report, form)).or_default().insert(*at);
+                }
                 said.entry((view.report, sentence)).or_default().insert(*at);
             }
         }
     }
     let mut found = Vec::new();
     for one in came {
+        let form = skeleton(one.text);
         let is_meant = |(report, sentence): &(&str, String)| {
-            *report == one.report && holds_whole(one.text, sentence)
+            let tells = || holds_whole(one.text, sentence) || holds_whole(&form, sentence);
+            *report == one.report && tells()
         };
         let meant = said.iter().filter(|(said, _)| is_meant(said));
         let meant = meant.flat_map(|(_, by)| by.iter().copied());
@@ -254,6 +262,12 @@ fn has_many_words(said: &str) -> bool {
     const MANY: usize = 5;
     const LONG: usize = 24;
     said.len() >= LONG && is_own(said) && said.split_whitespace().count() >= MANY
+}
+
+/// Whether a sentence tells without what it masks.
+fn has_words_of_its_own(form: &str) -> bool {
+    static MASK: LazyPattern = LazyPattern::ascii(r"<\w+>");
+    form.contains('<') && has_many_words(&MASK.replace_all(form, ""))
 }
 
 /// Whether a sentence is of a length that tells, and none that any program says.

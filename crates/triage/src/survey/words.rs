@@ -79,7 +79,9 @@ pub(super) fn cause(failure: &FailureView<'_>, subjects: &[String]) -> String {
         | "code_exception" | "internal_error" => {
             let evidence = failure.evidence.map(|(_, text)| text);
             // Some writers put the whole output into the message.
-            let telling = |text: &&str| !is_constant(text) && text.len() <= TITLE;
+            let telling = |text: &&str| {
+                !is_constant(text) && !is_name(text, failure.name) && text.len() <= TITLE
+            };
             // The evidence may be the message with the values that it compares,
             // and of a panic has the thread in front of it.
             let fuller = |text: &&str| {
@@ -115,6 +117,12 @@ fn is_constant(message: &str) -> bool {
         bare.as_str(),
         "" | "failed" | "failure" | "fail" | "error" | "test failed" | "assertion failed" | "null"
     )
+}
+
+/// Whether a message tells which test failed and nothing else: `failed cart::tests::total`.
+fn is_name(message: &str, name: &str) -> bool {
+    let told = message.trim().strip_prefix("failed ");
+    told.is_some_and(|told| !told.contains(' ') && told.ends_with(name))
 }
 
 fn host(subject: &str) -> &str {

@@ -1,0 +1,113 @@
+//! Small blocks of tests of which most got another value than they wanted: a block is about one
+//! thing, which is wrong for one reason.
+
+use super::group::{CAUSES, Group, OF_EACH, merge};
+use super::mentions::Mentions;
+use super::suites_off::{is_wrong_value, suite_of, tests_of};
+use jelly_base::model::FailureView;
+use std::collections::{BTreeMap, HashMap};
+
+/// Tests of a block that is about one thing. A larger one may be about many.
+const TESTS: usize = 6;
+
+/// The block of tests that a title tells, as Vitest, Jest and Playwright put it before the title
+/// of the test, and as authors do: `clock of the site > summer`, `schedule: daily`.
+pub(super) fn block_of(name: &str) -> Option<&str> {
+    const WORDS: usize = 2;
+    let nested = [" > ", " › "]
+        .iter()
+        .find_map(|mark| name.rsplit_once(mark));
+    if let Some((block, _)) = nested {
+        return Some(block);
+    }
+    let (block, _) = name.split_once(": ")?;
+    let is_title = block.split(' ').count() <= WORDS && !block.contains(['(', '"', '\'', '[']);
+    (is_title && !block.is_empty()).then_some(block)
+}
+
+/// What the tests of a block are counted by.
+pub(super) fn counted_as(suite: &str, block: &str) -> String {
+    format!("{suite}\n{block}")
+}
+
+/// Joins groups of wrong values in a block of which most tests fail so.
+pub(super) fn join_blocks(
+    views: &[FailureView<'_>],
+    groups: &mut [Group],
+    mentions: &HashMap<String, Mentions>,
+) {
+    let mut blocks: BTreeMap<(&str, &str, &str), Vec<usize>> = BTreeMap::new();
+    for (at, group) in groups.iter().enumerate().take(CAUSES) {
+        let Some(first) = group.victims.first().map(|first| &views[*first]) else {
+            continue;
+        };
+        let Some(block) = block_of(first.name) else {
+            continue;
+        };
+        let key = |view: &FailureView<'_>| (view.report == first.report, suite_of(view).to_owned());
+        let home = key(first);
+        let mut victims = group.victims.iter().take(OF_EACH).map(|at| &views[*at]);
+        let is_of_block = |view: &FailureView<'_>| {
+            is_wrong_value(view) && key(view) == home && block_of(view.name) == Some(block)
+        };
+        if !is_named_after(suite_of(first), block) && victims.all(is_of_block) {
+            let together = blocks.entry((first.report, suite_of(first), block));
+            together.or_default().push(at);
+        }
+    }
+    for ((report, suite, block), together) in blocks {
+        let failed = tests_of(views, groups, &together);
+        let counted = counted_as(suite, block);
+        let all = mentions
+            .get(report)
+            .map_or(0, |told| told.tests_of(&counted));
+        if together.len() < 2 || !(2..=TESTS).contains(&all) || failed * 2 < all {
+            continue;
+        }
+        for other in &together[1..] {
+            merge(groups, together[0], *other);
+        }
+        groups[together[0]].victims.sort_unstable();
+    }
+}
+
+/// Whether a file of tests has its name from a block, which then holds them all:
+/// `test/cart.spec.ts` and `Cart`.
+fn is_named_after(suite: &str, block: &str) -> bool {
+    let letters = |text: &str| -> String {
+        let letters = text.chars().filter(|c| c.is_alphanumeric());
+        letters.flat_map(char::to_lowercase).collect()
+    };
+    let last = block.split(" > ").flat_map(|part| part.split(" › "));
+    let file = suite.rsplit(['/', '\\', '.']).map(letters);
+    let last = letters(last.last().unwrap_or(block));
+    file.take(4)
+        .any(|part| part.len() > 2 && (last.starts_with(&part) || part.starts_with(&last)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{block_of, is_named_after};
+
+    #[test]
+    fn a_block_is_told_by_the_title() {
+        for (name, block) in [
+            ("clock > of the site > summer", Some("clock > of the site")),
+            ("clock › summer", Some("clock")),
+            ("schedule: daily", Some("schedule")),
+            ("test_schedule", None),
+            ("a rather long title: with an end", None),
+            ("check(\"a: b\")", None),
+        ] {
+            assert_eq!(block_of(name), block, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_block_of_a_whole_file_is_known_by_its_name() {
+        assert!(is_named_after("test/cart.spec.ts", "Cart"));
+        assert!(is_named_after("test/valves.spec.js", "valves of the site"));
+        assert!(is_named_after("tests/moon.test.js", "moon"));
+        assert!(!is_named_after("test/peak.test.ts", "tariff hours"));
+    }
+}
