@@ -223,6 +223,27 @@ fn own_rules_before_win_and_own_rules_after_fill_in() {
     assert_eq!(triaged(&project, &[]), "shop/no-stock");
 }
 
+/// A report of jelly quotes what the server said before, which is not of this failure alone.
+#[test]
+fn an_own_rule_decides_a_failure_that_jelly_labelled_by_the_failures_own_words() {
+    let project = Project::with(
+        "version: 1\nservers:\n  m:\n    command: sh\n    args: [-c, 'echo no stock left >&2; exec weigh-goods']\nsteps:\n  - tool: t\n",
+    );
+    let run = project.run(&["--no-repair", "--retries", "0"]);
+    let labelled = run.last().failures()[0]["diagnosis"].clone();
+    assert!(run.junit.contains("no stock left"), "{}", run.junit);
+    project.write("junit.xml", &run.junit);
+    let before = triaged(&project, &[]);
+    assert_eq!(labelled["rule"], before);
+    let evidence = labelled["evidence"]["text"].as_str().unwrap();
+    assert!(!evidence.contains("no stock left"), "{evidence}");
+    project.write("own.yaml", rule("shop/no-stock", ""));
+    assert_eq!(triaged(&project, &["--rules", "own.yaml"]), before);
+    let own = rule("shop/scale", "").replace("no stock left", "weigh-goods: not found");
+    project.write("own.yaml", own);
+    assert_eq!(triaged(&project, &["--rules", "own.yaml"]), "shop/scale");
+}
+
 #[test]
 fn an_own_rule_may_have_letters_beyond_ascii_in_either_case() {
     let project = Project::empty();

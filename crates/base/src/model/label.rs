@@ -357,6 +357,12 @@ impl Label {
         self.diagnosis.flaky
     }
 
+    /// What of the failure shows it, where that was told.
+    #[must_use]
+    pub fn evidence(&self) -> Option<&Evidence> {
+        self.diagnosis.evidence.as_ref()
+    }
+
     /// The rule that found it.
     #[must_use]
     pub fn rule(&self) -> &str {

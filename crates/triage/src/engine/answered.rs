@@ -5,7 +5,7 @@ use super::clues;
 use super::live::FACT_WORDS;
 use super::whereabouts;
 use jelly_base::model::{Failure, Fix, HttpFacts};
-use jelly_base::text::one_line;
+use jelly_base::text::{WordList, one_line};
 use serde_json::{Map, Value};
 
 /// Texts and members of `data` that are looked at, and how deep.
@@ -19,31 +19,42 @@ const BYTES: usize = 300;
 /// each, as it stands there. An exception that stands there in parts is one.
 pub(super) fn sentences(data: &Value) -> Vec<String> {
     let mut found = Vec::new();
-    each(data, 0, &mut |name, value| {
+    each(data, 0, &mut |_, value| {
         let text = value
             .as_str()
             .filter(|text| text.contains(char::is_whitespace));
         found.extend(text.map(str::to_owned));
-        found.extend(status_of(name, value));
     });
-    members(data, 0, &mut |object| found.extend(raised(object)));
+    members(data, "", 0, &mut |name, object| {
+        found.extend(raised(object));
+        found.extend(status_of(name, object));
+    });
     found
 }
 
-/// The status of HTTP that a member says somebody answered, in words.
-fn status_of(name: &str, value: &Value) -> Option<String> {
-    const NAMES: [&str; 5] = [
-        "status",
-        "statuscode",
-        "status_code",
-        "httpstatus",
-        "http_status",
-    ];
-    let status = value
-        .as_u64()
-        .filter(|status| (400..600).contains(status))?;
-    let is_one = NAMES.contains(&&*name.to_ascii_lowercase());
-    is_one.then(|| format!("HTTP status {status}"))
+/// The status of HTTP that somebody answered, in words: beside other members of an answer, or
+/// one that a server passes on and has hardly of its own. Orders and parcels have a status, too,
+/// and a framework puts 500 beside each exception.
+fn status_of(name: &str, object: &Map<String, Value>) -> Option<String> {
+    const NAMES: WordList = WordList(
+        "http_status http_status_code httpstatus httpstatuscode response_status responsestatus \
+         status status_code statuscode",
+    );
+    const ANSWERS: WordList =
+        WordList("answer http http_response remote reply response service upstream");
+    const BESIDE: WordList = WordList(
+        "body endpoint headers host request request_url requesturl response retry_after retryafter \
+         statustext uri url",
+    );
+    const PASSED_ON: [u64; 4] = [429, 502, 503, 504];
+    let small = |name: &str| name.to_ascii_lowercase();
+    let status = object.iter().find_map(|(name, value)| {
+        let number = value.as_u64().or_else(|| value.as_str()?.parse().ok());
+        number.filter(|status| (400..600).contains(status) && NAMES.has(&small(name)))
+    })?;
+    let is_answer = ANSWERS.has(&small(name)) || object.keys().any(|name| BESIDE.has(&small(name)));
+    let is_passed_on = name.is_empty() && PASSED_ON.contains(&status);
+    (is_answer || is_passed_on).then(|| format!("HTTP status {status}"))
 }
 
 /// The message of an error with the reason that its `data` gives, as one statement.
@@ -147,7 +158,7 @@ impl ToldError {
         {
             told.detail(text);
         }
-        members(data, 0, &mut |object| {
+        members(data, "", 0, &mut |_, object| {
             let line = refused(object).or_else(|| raised(object));
             let in_parts = line.is_some();
             if let Some(line) = line {
@@ -292,18 +303,23 @@ fn each(data: &Value, depth: usize, take: &mut impl FnMut(&str, &Value)) {
     }
 }
 
-/// Every object.
-fn members(data: &Value, depth: usize, take: &mut impl FnMut(&Map<String, Value>)) {
+/// Every object, with the name of the member that it is of.
+fn members(
+    data: &Value,
+    name: &str,
+    depth: usize,
+    take: &mut impl FnMut(&str, &Map<String, Value>),
+) {
     match data {
         Value::Object(object) if depth < DEEPEST => {
-            take(object);
-            for value in object.values().take(MOST) {
-                members(value, depth + 1, take);
+            take(name, object);
+            for (name, value) in object.iter().take(MOST) {
+                members(value, name, depth + 1, take);
             }
         }
         Value::Array(values) if depth < DEEPEST => {
             for value in values.iter().take(MOST) {
-                members(value, depth + 1, take);
+                members(value, name, depth + 1, take);
             }
         }
         _ => {}
@@ -460,7 +476,14 @@ mod tests {
             (json!({"statusCode": 429}), "rate_limited"),
             (json!({"httpStatus": 503}), "upstream_error"),
             (json!({"upstream": {"status": 502}}), "upstream_error"),
+            (
+                json!({"error": {"url": "https://x.test", "status": "503"}}),
+                "upstream_error",
+            ),
+            (json!({"response": {"status": 500}}), "upstream_error"),
             (json!({"status": 200}), "internal_error"),
+            (json!({"status": 500, "statusCode": 500}), "internal_error"),
+            (json!({"parcel": {"status": 503}}), "internal_error"),
             (json!({"count": 503}), "internal_error"),
         ] {
             let failure = serde_json::json!({

@@ -1,36 +1,32 @@
 //! The engine: which rules hold for a failure, and what the strongest says.
 
-use super::advice::{self, Values};
-use super::answered;
+use super::advice;
 use super::clues;
 use super::contradicted::contradiction;
 use super::error_answer::Reading;
-use super::evidence::{bare_of_runner, evidence_of, in_message, in_words, with_values};
+use super::evidence::{bare_of_runner, evidence_of, in_message, with_values};
 use super::facts::{ErrorAnswer, Facts, FailureSource};
 use super::field::RuleSide;
 use super::fingerprint::{self, Algorithm, FingerprintParts};
 use super::given_nothing::is_given_nothing;
 use super::handled::{Handled, handled};
-use super::launcher_usage::refusing_launcher;
-use super::launchers::{browser_install, launchers, python_package};
-use super::listening;
 use super::load::{RuleError, builtin_rules};
 use super::matcher::RuleMatcher;
 use super::outside::second_fix;
 use super::own_words;
 use super::pattern::{BUILTIN_TURN, RankedRule};
+use super::prescribed::advice_of;
 use super::reading::is_syntax;
-use super::rule::{AdviceText, Audience, Rule, unknown};
+use super::rule::{Audience, Rule, unknown};
 use super::secrets::unmarked;
 use super::statuses;
 use super::teardown::without_teardown;
 use super::translated::Translated;
 use super::variables::missing_variables;
-use super::whereabouts::whereabouts;
 use super::writer::without_writer;
 use jelly_base::model::{
-    Advice, Diagnosis, ErrorCategory, Evidence, Failure, Fix, Label, Outcome, Phase, Side, Suspect,
-    Template, ToolResult,
+    Diagnosis, ErrorCategory, Evidence, Failure, Fix, Outcome, Phase, Side, Suspect, Template,
+    ToolResult,
 };
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -197,8 +193,6 @@ impl Engine {
             }
             if caught.side == Side::Test && diagnosis.side == Side::Code {
                 (diagnosis.side, diagnosis.ambiguous) = (Side::Test, true);
-                // It would not have come there without what was caught.
-                diagnosis.retryable = caught.retryable.or(diagnosis.retryable);
             }
             return (diagnosis, parts);
         }
@@ -260,7 +254,7 @@ impl Engine {
             mark.restore(&mut diagnosis);
         }
         if let Some(label) = &failure.label
-            && !self.matcher.is_asked_first(&diagnosis.rule)
+            && !self.is_of_own_rule(&diagnosis, label, &failure, audience)
         {
             let made = (&diagnosis.fingerprint, &diagnosis.test_fingerprint);
             let made = (made.0.clone(), made.1.clone());
@@ -376,23 +370,6 @@ impl Engine {
             // "Internal Server Error" is what any 500 says.
             && (died || said.root_cause != "upstream_error");
         is_environment.then_some(said)
-    }
-
-    /// Takes over what jelly said where it saw more than its report holds.
-    fn relabel(
-        &self,
-        diagnosis: &mut Diagnosis,
-        label: &Label,
-        facts: &Facts<'_>,
-        audience: Audience,
-    ) {
-        let other = label.rule() != diagnosis.rule && !label.advises();
-        if other && let Some(rule) = self.rules().find(|rule| rule.id == label.rule()) {
-            let values = advice::values(facts.failure);
-            let evidence = diagnosis.evidence.as_ref();
-            diagnosis.advice = advice_of((rule, &rule.advice), facts, evidence, values, audience);
-        }
-        label.tell(diagnosis);
     }
 
     /// The stages from the texts on, of a failure that is read as it is.
@@ -521,38 +498,6 @@ fn suspect(rule: &Rule, facts: &Facts<'_>) -> Option<Suspect> {
     (is_internal || died_of_code).then_some(Suspect::Code)
 }
 
-/// The advice of a rule, or what takes its place, with what is known of this failure.
-fn advice_of(
-    (rule, text): (&Rule, &AdviceText),
-    facts: &Facts<'_>,
-    evidence: Option<&Evidence>,
-    mut values: Values,
-    audience: Audience,
-) -> Advice {
-    let failure = facts.failure;
-    if let (Some(port), "port_in_use") = (listening::own_port(failure), &*rule.root_cause) {
-        values.entry("port".to_owned()).or_insert(port);
-    }
-    if let Some(evidence) = evidence {
-        values.insert("evidence".into(), in_words(&evidence.text));
-        name_server(&evidence.text, &rule.root_cause, &mut values);
-    }
-    if facts.source == FailureSource::Live {
-        whereabouts(failure, &rule.root_cause, &mut values);
-        launchers(failure, &rule.root_cause, &mut values);
-        python_package(failure, &rule.root_cause, &mut values);
-        browser_install(failure, &rule.root_cause, &mut values);
-        if let Some(launcher) = refusing_launcher(failure) {
-            values.insert("launcher".to_owned(), launcher);
-        }
-    }
-    let dialect = failure.dialect.as_deref().unwrap_or_default();
-    let mut advice = advice::render(text, &values, dialect, audience);
-    let quoted = evidence.map(|evidence| evidence.text.as_str());
-    advice.fix.splice(0..0, answered::steps(failure, quoted));
-    advice
-}
-
 /// The argument that a path is the beginning of, where a text has the whole of it: blanks end a
 /// path in most texts, and not in this one.
 fn given_path(path: &str, text: &str, failure: &Failure) -> Option<String> {
@@ -561,23 +506,6 @@ fn given_path(path: &str, text: &str, failure: &Failure) -> Option<String> {
         rest.is_some_and(|rest| rest.starts_with(' ')) && text.contains(arg.as_str())
     };
     failure.argv.iter().find(is_whole).cloned()
-}
-
-/// Which server did not answer, where the rule's pattern takes no part of the text.
-fn name_server(evidence: &str, root_cause: &str, values: &mut Values) {
-    let name = match root_cause {
-        "connection_refused" => "peer",
-        "network_dns" => "host",
-        _ => return,
-    };
-    if values.contains_key(name) {
-        return;
-    }
-    if let Some(address) = jelly_base::text::address(evidence) {
-        let host = address.rsplit_once(':').map_or(&*address, |(host, _)| host);
-        let named = if name == "host" { host } else { &*address };
-        values.insert(name.to_owned(), named.to_owned());
-    }
 }
 
 #[cfg(test)]

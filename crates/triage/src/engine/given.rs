@@ -153,7 +153,45 @@ pub(super) fn value_given(failure: &Failure) -> Option<bool> {
         arguments(failure).is_some_and(|given| holds(given, bare))
     };
     told.extend(whole.map(values));
+    told.extend(of_schema_library(answer, arguments(failure)));
     (!told.is_empty()).then(|| told.contains(&true))
+}
+
+/// The same of what libraries of other languages refuse: of each issue of zod, whether it is about
+/// an argument, or one that may lack; of Jackson and BigInt, whether the value was one.
+fn of_schema_library(answer: &str, given: Option<&Value>) -> Vec<bool> {
+    static ISSUE: LazyPattern = LazyPattern::ascii(
+        r#""path": ?\[\s*"(?P<first>[^"\n]{1,80})"(?P<rest>[^\]]{0,200})\],\s*"message": ?"(?P<said>[^"\n]*)""#,
+    );
+    static VALUE: LazyPattern = LazyPattern::ascii(
+        r#"\bCannot deserialize value of type \S+ from (?:String "([^"\n]*)"|number (\S+))|\bThe number (\S+) cannot be converted to a BigInt\b"#,
+    );
+    // The SDK for TypeScript says of which values it speaks.
+    if answer.contains("Invalid arguments for tool") {
+        return vec![true];
+    }
+    const PART: usize = 4;
+    let holds_key = |key: &str| given.is_some_and(|given| given.get(key).is_some());
+    let issues = ISSUE.captures_iter(answer).map(|issue| {
+        let at = issue.get(0).map_or(0, |whole| whole.start());
+        let begin = answer[..at].rfind('{').unwrap_or(at);
+        let told = &answer[begin..at];
+        let is_there = |text: &str| text.contains("received") && !text.contains("undefined");
+        // Its author's own words say nothing of what came.
+        let is_whole = issue["rest"].trim().is_empty();
+        let may_lack = is_whole && !is_there(told) && !is_there(&issue["said"]);
+        holds_key(&issue["first"]) || may_lack
+    });
+    let values = VALUE.captures_iter(answer).filter_map(|found| {
+        let value = (1..=3).find_map(|at| found.get(at))?;
+        let value = value.as_str();
+        // A part of what was given is given.
+        let is_part = |given: &Value| value.len() >= PART && given.to_string().contains(value);
+        Some(given.is_some_and(|given| holds(given, value) || is_part(given)))
+    });
+    // One that is surely of something else tells what all are of.
+    let of_issues = issues.reduce(|all, one| all && one);
+    of_issues.into_iter().chain(values).collect()
 }
 
 /// Whether a value among the arguments is this text, or one of the parts of a list in one.

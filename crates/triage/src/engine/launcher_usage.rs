@@ -5,6 +5,7 @@
 
 use super::tables::{built, table};
 use jelly_base::model::Failure;
+use jelly_base::text::WordList;
 use regex::Regex;
 use serde::Deserialize;
 use std::sync::LazyLock;
@@ -54,8 +55,18 @@ pub(super) fn refusing_launcher(failure: &Failure) -> Option<String> {
 /// start one itself, which says the same of the server's arguments for it.
 fn is_what_starts(failure: &Failure, launcher: &str) -> bool {
     const SHELLS: [&str; 7] = ["bash", "cmd", "dash", "env", "fish", "sh", "zsh"];
+    // Programs that run the command behind their own options.
+    const CARRIERS: WordList = WordList(
+        "chronic chrt doas exec flock ionice ltrace mise nice nohup op pkexec setpriv setsid stdbuf \
+         strace su sudo systemd-run taskset time timeout unbuffer unshare watch wsl xargs xvfb-run",
+    );
     // One package has both.
-    const PAIRS: [[&str; 2]; 3] = [["npm", "npx"], ["uv", "uvx"], ["pip", "pipx"]];
+    const PAIRS: [[&str; 2]; 4] = [
+        ["docker", "podman"],
+        ["npm", "npx"],
+        ["uv", "uvx"],
+        ["pip", "pipx"],
+    ];
     let base = |program: &str| -> String {
         let name = program.rsplit(['/', '\\']).next().unwrap_or(program);
         let name = name.trim_end_matches(".exe").to_ascii_lowercase();
@@ -66,8 +77,16 @@ fn is_what_starts(failure: &Failure, launcher: &str) -> bool {
         return true;
     };
     let launcher = base(launcher.split(' ').next().unwrap_or(launcher));
-    let is_pair = |pair: &[&str; 2]| pair.contains(&&*started) && pair.contains(&&*launcher);
-    started == launcher || SHELLS.contains(&&*started) || PAIRS.iter().any(is_pair)
+    let is_it = |word: &String| {
+        let word = base(word);
+        let is_pair = |pair: &[&str; 2]| pair.contains(&&*word) && pair.contains(&&*launcher);
+        word == launcher || PAIRS.iter().any(is_pair)
+    };
+    let mut words = failure.argv.iter();
+    let carried = CARRIERS.has(&started).then(|| failure.argv.iter().skip(1));
+    SHELLS.contains(&&*started)
+        || words.next().is_some_and(is_it)
+        || carried.is_some_and(|mut words| words.any(is_it))
 }
 
 #[cfg(test)]
@@ -96,6 +115,7 @@ mod tests {
         let docker = Some("docker run".to_owned());
         assert_eq!(of(&["/usr/bin/docker", "run", "--rmm", "x"]), docker);
         assert_eq!(of(&["sh", "-c", "docker run --rmm x"]), docker);
+        assert_eq!(of(&["sudo", "docker", "run", "--rmm", "x"]), docker);
     }
 
     #[test]

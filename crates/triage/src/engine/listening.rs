@@ -1,14 +1,24 @@
 //! Where a server says that it listens, and whether that is where it is asked.
 
 use jelly_base::model::{FIRST_CHOSEN_PORT, Failure, Outcome};
-use jelly_base::text::{WordList, listening_line, listening_ports};
+use jelly_base::text::{WordList, holds_whole, listening_line, listening_ports};
 
 /// Whether a server that is spoken to by pipes says that it listens on a port,
 /// and never answered.
 pub(super) fn listens(failure: &Failure) -> bool {
     failure.outcome == Some(Outcome::Timeout)
         && failure.url.is_none()
-        && told_to_listen(failure).is_some()
+        && told_to_listen(failure).is_some_and(|(_, line)| !is_taken(failure, line))
+}
+
+/// Whether it says that the port of that line is in use: then it listens to nobody.
+fn is_taken(failure: &Failure, line: &str) -> bool {
+    const TAKEN: [&str; 2] = ["address already in use", "EADDRINUSE"];
+    let ports = listening_ports(line);
+    let is_of_port = |text: &str| ports.iter().any(|(_, port)| holds_whole(text, port));
+    let lines = printed(failure).flat_map(|(_, text)| text.lines());
+    let mut taken = lines.filter(|line| TAKEN.iter().any(|words| line.contains(words)));
+    taken.any(is_of_port)
 }
 
 /// What it printed: the field, and the text.

@@ -300,25 +300,50 @@ fn is_foreign(failure: &Failure) -> bool {
     let gives_code = given.is_some_and(|given| {
         let is_code = |(name, value): (&String, &Value)| {
             let name = name.to_ascii_lowercase();
-            let is_text = value.as_str().is_some_and(|text| code.is_match(text));
+            // An address is no code, whatever its parameters are.
+            let is_text = value
+                .as_str()
+                .is_some_and(|text| code.is_match(text) && !text.starts_with("http"));
             is_text && arguments.contains(&name)
         };
         given.iter().any(is_code)
     });
-    (gives_code || !is_own && others.is_match(begin)) && !names_own_file(failure, said)
+    // Where somebody else's answer was raised again proves nothing.
+    !is_own && others.is_match(begin) || gives_code && !names_own_file(failure, said)
 }
 
-/// Whether the innermost line of a stack, in the answer or on stderr, is in a script that the
-/// server was started with.
+/// Whether the innermost line of a stack, in the answer or on stderr, is in what the server was
+/// started from: a script by its path, or a module of Python.
 fn names_own_file(failure: &Failure, said: &str) -> bool {
     static FRAME: LazyPattern =
         LazyPattern::ascii(r#"(?m)^\s*(?:File "([^"\n]+)"|at (?:[^\n(]*\()?([^\n()]+?):\d+)"#);
-    let scripts = failure
-        .argv
-        .iter()
-        .skip(1)
-        .filter_map(|word| word.rsplit('/').next());
-    let scripts: Vec<&str> = scripts.filter(|name| name.contains('.')).collect();
+    let unix = |path: &str| path.replace('\\', "/");
+    let modules = failure.argv.windows(2).filter(|words| words[0] == "-m");
+    let modules: Vec<String> = modules.map(|words| words[1].replace('.', "/")).collect();
+    let scripts = failure.argv.iter().filter(|word| {
+        let name = word.rsplit(['/', '\\']).next().unwrap_or(word);
+        name.contains('.') && !word.starts_with('-')
+    });
+    let scripts: Vec<String> = scripts.map(|word| unix(word)).collect();
+    let cwd = failure.cwd.as_deref().map(unix).unwrap_or_default();
+    let is_script = |at: &str, script: &String| {
+        let script = script.trim_start_matches("./");
+        // What lies beside it is its own, too.
+        let beside = script.rsplit_once('/').map(|(folder, _)| folder);
+        let is_own_folder = |folder: &str| folder.matches('/').count() > 1;
+        if beside
+            .is_some_and(|folder| is_own_folder(folder) && at.starts_with(&format!("{folder}/")))
+        {
+            return true;
+        }
+        match cwd.is_empty() || script.starts_with('/') {
+            true => at == script || !script.starts_with('/') && at.ends_with(&format!("/{script}")),
+            false => at == script || at == format!("{}/{script}", cwd.trim_end_matches('/')),
+        }
+    };
+    let is_module = |at: &str, module: &String| {
+        at.ends_with(&format!("/{module}.py")) || at.contains(&format!("/{module}/"))
+    };
     let fresh = failure
         .stderr
         .as_deref()
@@ -333,7 +358,11 @@ fn names_own_file(failure: &Failure, said: &str) -> bool {
             true => frames.last(),
             false => frames.first(),
         };
-        innermost.is_some_and(|at| scripts.iter().any(|script| at.ends_with(script)))
+        innermost.is_some_and(|at| {
+            let at = unix(at.trim_start_matches("file://"));
+            scripts.iter().any(|script| is_script(&at, script))
+                || modules.iter().any(|module| is_module(&at, module))
+        })
     })
 }
 
@@ -496,6 +525,7 @@ mod tests {
             (said.side, said.ambiguous)
         };
         assert_eq!(failed("/srv/server.py"), (Side::Code, false));
+        assert_eq!(failed("/work/shop/server.py"), (Side::Test, true));
         assert_eq!(failed("/tmp/job.py"), (Side::Test, true));
     }
 

@@ -3,12 +3,14 @@
 //! program that it ran says why it failed. None of it proves anything, and so nobody is blamed.
 
 use super::aggregate::alone;
+use super::clues::ended_by_mistake;
 use super::diagnose::Engine;
 use super::facts::{Facts, FailureSource};
 use super::fingerprint::Algorithm;
 use super::rule::Audience;
 use super::tables::{any_of, built, table};
 use jelly_base::model::{Diagnosis, ErrorCategory, Failure, Side};
+use jelly_base::text::LazyPattern;
 use regex::Regex;
 use serde::Deserialize;
 use std::sync::LazyLock;
@@ -104,21 +106,49 @@ impl Engine {
         if texts.any(|text| SIGNS.compared.is_match(head(text))) {
             return true;
         }
-        parts(failure).iter().any(|part| {
-            SIGNS.outside.is_match(part)
-                || !SIGNS.wants.is_match(part) && SIGNS.told_outside.is_match(part)
-                || !SIGNS.wants.is_match(part)
-                    && !SIGNS.own.is_match(part)
-                    && SIGNS.form.is_match(part)
-                    && {
-                        let part = alone(failure, part);
-                        let of = self
-                            .diagnose_facts(&Facts::new(&part), Audience::Plan, Algorithm::Second)
-                            .0;
-                        of.side == Side::Test && MACHINE.contains(&&*of.root_cause)
-                    }
-        })
+        // A program that made a mistake ended of that, whatever it complained of before.
+        let texts = [failure.message.as_deref(), failure.text.as_deref()];
+        if texts.into_iter().flatten().any(ended_by_mistake) {
+            return false;
+        }
+        parts(failure)
+            .iter()
+            .any(|part| self.tells_of_outside(failure, part))
     }
+
+    /// Whether what an assertion says of why tells of something outside of the code.
+    fn tells_of_outside(&self, failure: &Failure, part: &str) -> bool {
+        if SIGNS.outside.is_match(part) {
+            return true;
+        }
+        // Behind what the author wants stands what came.
+        let came = match SIGNS.wants.is_match(part) {
+            true => part
+                .split_once(": ")
+                .filter(|(wanted, _)| tells_what_came(wanted)),
+            false => Some(("", part)),
+        };
+        let came = came.map(|(_, came)| came);
+        let Some(came) = came.filter(|came| !SIGNS.wants.is_match(came)) else {
+            return false;
+        };
+        if SIGNS.told_outside.is_match(came) {
+            return true;
+        }
+        if SIGNS.own.is_match(came) || !SIGNS.form.is_match(came) {
+            return false;
+        }
+        let part = alone(failure, came);
+        let of = self.diagnose_facts(&Facts::new(&part), Audience::Plan, Algorithm::Second);
+        of.0.side == Side::Test && MACHINE.contains(&&*of.0.root_cause)
+    }
+}
+
+/// Whether a text tells what came in place of what it wants: `expected 3 replicas, got 0`. Without
+/// that, what the code is to say or to do may stand behind the colon.
+fn tells_what_came(wanted: &str) -> bool {
+    static CAME: LazyPattern = LazyPattern::ascii(r"\b(?:but|came|found|got|received|saw|was)\b");
+    CAME.is_match(wanted)
 }
 
 fn head(text: &str) -> &str {
@@ -270,6 +300,10 @@ mod tests {
     fn a_value_that_is_compared_tells_nothing() {
         for (message, text) in [
             ("AssertionError: assert 'Connection refused' == 'saved'", ""),
+            (
+                "must retry on: Connection reset by peer ==> expected: <3> but was: <1>",
+                "org.opentest4j.AssertionFailedError: must retry on: Connection reset by peer ==> expected: <3> but was: <1>",
+            ),
             (
                 "",
                 "Error: expect(received).toBe(expected)\n\nExpected: \"saved\"\nReceived: \"No space left on device\"",

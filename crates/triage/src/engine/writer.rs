@@ -95,13 +95,41 @@ fn thrown_in_catch2(text: &str) -> Option<String> {
     })
 }
 
-/// The text of an assertion of Node without the object that was wanted, as Node shows it among
-/// the members of its error.
+/// The text of an assertion of Node without the value that was wanted, as Node shows it among
+/// the members of its error: an object, a pattern or an error, over as many lines as it has.
 fn without_wanted_of_node(text: &str) -> Option<String> {
-    static WANTED: LazyPattern =
-        LazyPattern::new(r"(?m)^ *expected: (?:\{[^{}]*\}|\[[^\[\]]*\]),?\n");
-    let shows = text.contains("code: 'ERR_ASSERTION'") && WANTED.is_match(text);
-    shows.then(|| WANTED.replace_all(text, "").into_owned())
+    static PLAIN: LazyPattern =
+        LazyPattern::new(r#"\A(?:-?[\d.]+n?|true|false|null|undefined|'[^'\n]*'|"[^"\n]*"),?\z"#);
+    if !text.contains("code: 'ERR_ASSERTION'") {
+        return None;
+    }
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let wanted = |line: &str| {
+        let value = line.trim().strip_prefix("expected: ")?;
+        (!PLAIN.is_match(value)).then(|| indent(line))
+    };
+    let mut kept = String::with_capacity(text.len());
+    let mut within = None;
+    for line in text.split_inclusive('\n') {
+        let bare = line.trim();
+        // The next member stands as far in, and what is behind them all less.
+        let is_next = |within: usize| {
+            let is_member = bare.split_once(": ").is_some_and(|(name, _)| {
+                !name.is_empty() && name.chars().all(char::is_alphanumeric)
+            });
+            indent(line) < within || indent(line) == within && is_member
+        };
+        if within.is_some_and(is_next) {
+            within = None;
+        }
+        if within.is_none() {
+            within = wanted(line);
+        }
+        if within.is_none() {
+            kept.push_str(line);
+        }
+    }
+    (kept.len() < text.len()).then_some(kept)
 }
 
 /// Whether the output is all that tells of what failed, as CTest writes it.

@@ -211,6 +211,11 @@ fn quoted(mut line: &str) -> &str {
     line
 }
 
+/// Whether a text begins with the class of such an exception.
+pub(crate) fn is_mistake(text: &str) -> bool {
+    class(text).is_some_and(is_programming_error)
+}
+
 /// The class that a line begins with: `Name: …`, `a.b.Name: …`, `A\B`,
 /// `Errno::EPERM`, `System.X : …`, `** (Name) …`.
 pub(in crate::engine) fn class(line: &str) -> Option<&str> {

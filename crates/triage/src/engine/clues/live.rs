@@ -75,6 +75,7 @@ pub(super) fn live<'a>(list: &mut List<'a>, facts: &Facts<'a>) {
             Cow::Owned(stderr) => Cow::Owned(noise::without_warnings(&stderr).into_owned()),
         };
         let stderr = quoted::without_raising_source(quoted::without_source(stderr));
+        let stderr = quoted::without_literals(stderr);
         let stderr = usage::without_help(talk::without_talk(stderr));
         list.with_roots(Field::Stderr, "stderr", stderr, 2);
     }

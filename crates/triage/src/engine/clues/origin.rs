@@ -195,7 +195,7 @@ pub fn product_frame(f: &Failure) -> Option<String> {
 }
 
 /// The same with the name of the function, where the stack tells it.
-pub(in crate::engine) fn product_function(f: &Failure) -> Option<String> {
+pub(crate) fn product_function(f: &Failure) -> Option<String> {
     let text = super::slice::readable(f.text.as_deref()?);
     let place = product_place(f, &text)?;
     let frame = product_frame(f)?;

@@ -1,6 +1,8 @@
 //! What of a server's words is code that its runtime printed, or a note of a
 //! debugger: neither says what is wrong.
 
+use jelly_base::text::LazyPattern;
+use regex::Captures;
 use std::borrow::Cow;
 
 /// A line of source, and what it may go on in before its mark.
@@ -62,7 +64,9 @@ pub(super) fn without_source(text: Cow<'_, str>) -> Cow<'_, str> {
 /// trace or in the box that rich draws of one: what that would say was not said, or is said below.
 pub(super) fn without_raising_source(text: Cow<'_, str>) -> Cow<'_, str> {
     const TRACE: &str = "Traceback (most recent call last)";
-    if !text.contains(TRACE) || !text.contains("raise ") && !text.contains("except ") {
+    // What can't be read has no trace, and is shown all the same.
+    let shows = text.contains(TRACE) || text.contains("SyntaxError: ");
+    if !shows || !text.contains("raise ") && !text.contains("except ") {
         return text;
     }
     let mut kept = String::with_capacity(text.len());
@@ -106,6 +110,54 @@ fn without_raising(line: &str) -> Cow<'_, str> {
         Some(at) => Cow::Owned(format!("{}\n", &line[..at])),
         None => Cow::Borrowed(line),
     }
+}
+
+/// Without the sentences that stand as texts in lines of source which a runtime or a compiler
+/// shows: below a place of Python, above a mark, and behind a place of Go's compiler. Nobody said
+/// them.
+pub(super) fn without_literals(text: Cow<'_, str>) -> Cow<'_, str> {
+    static OF_COMPILER: LazyPattern = LazyPattern::ascii(r"\A\S+\.go:\d+:\d+: ");
+    let may_show = text.contains("File \"") || text.contains('^') || text.contains(".go:");
+    if !may_show {
+        return text;
+    }
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let mut kept = String::with_capacity(text.len());
+    let mut place = None;
+    for (at, line) in lines.iter().enumerate() {
+        let unmarked = line.trim_start_matches([' ', '|', '+']);
+        let depth = line.len() - unmarked.len();
+        if unmarked.starts_with("File \"") && unmarked.contains("\", line ") {
+            place = Some(depth);
+            kept.push_str(line);
+            continue;
+        }
+        if place.is_some_and(|place| depth <= place) {
+            place = None;
+        }
+        let is_marked = lines
+            .get(at + 1)
+            .is_some_and(|next| is_mark(next) && next.contains('^'));
+        match place.is_some() || is_marked || OF_COMPILER.is_match(line) {
+            true => kept.push_str(&masked_literals(line)),
+            false => kept.push_str(line),
+        }
+    }
+    kept.into()
+}
+
+/// A line of source with a mark for each of its texts that is a sentence.
+fn masked_literals(line: &str) -> Cow<'_, str> {
+    static LITERAL: LazyPattern =
+        LazyPattern::new(r#""[^"\n]*(?:"|$)|'[^'\n]*(?:'|$)|`[^`\n]*(?:`|$)"#);
+    LITERAL.replace_all(line, |found: &Captures<'_>| {
+        let literal = &found[0];
+        let words = literal.split_whitespace().count();
+        match words > 2 {
+            true => format!("{0}…{0}", &literal[..1]),
+            false => literal.to_owned(),
+        }
+    })
 }
 
 /// The variable of the environment that a line of source reads, and what it does with one
@@ -194,6 +246,30 @@ mod tests {
         let read =
             "╭─ Traceback (most recent call last) ─╮\n│ ❱ 21 │   \n╰─╯\nConnectionError: in use\n";
         assert_eq!(super::without_raising_source(boxed.into()), read);
+    }
+
+    #[test]
+    fn sentences_of_shown_source_are_said_by_nobody() {
+        for (text, said) in [
+            (
+                "  File \"a.py\", line 4, in f\n    print(\"redis: connection refused\", cfg[\"retries\"])\n          ~~^^\nKeyError: 'no retries are set'\n",
+                "  File \"a.py\", line 4, in f\n    print(\"…\", cfg[\"retries\"])\n          ~~^^\nKeyError: 'no retries are set'\n",
+            ),
+            (
+                "/srv/f.js:1\nthrow new Error('Cannot find module yaml' }\n     ^\nSyntaxError: missing )\n",
+                "/srv/f.js:1\nthrow new Error('…' }\n     ^\nSyntaxError: missing )\n",
+            ),
+            (
+                "./h.go:3:37: cannot convert \"connection refused to db\" to type int\n",
+                "./h.go:3:37: cannot convert \"…\" to type int\n",
+            ),
+            (
+                "Error: \"a b c\" is not there\n",
+                "Error: \"a b c\" is not there\n",
+            ),
+        ] {
+            assert_eq!(super::without_literals(text.into()), said);
+        }
     }
 
     use super::without_source;

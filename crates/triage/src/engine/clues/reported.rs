@@ -11,7 +11,7 @@ use super::origin::{Origin, origin};
 use super::own_message::{tells_of_no_answer, tells_of_system};
 use super::roots::root_lines;
 use super::slice::{List, readable};
-use super::wrapped::{instead_of_none, is_assertion, unwrapped};
+use super::wrapped::{ended_by_mistake, instead_of_none, is_assertion, unwrapped};
 use crate::engine::field::Field;
 use crate::engine::system_names::names_system;
 use crate::frameworks::spec::Oddity;
@@ -62,7 +62,12 @@ pub(super) fn report<'a>(list: &mut List<'a>, f: &'a Failure) {
             let words = words_beside(&readable(raw.as_deref()?), |text| statements(text, f));
             words.map(Cow::Owned)
         };
-        match unwrapped(&said, typed).or_else(of_none).or_else(beside) {
+        // What a program complained of before it went on is not why it ended.
+        let mistaken = raw.as_deref().is_some_and(ended_by_mistake);
+        let begins_with_mistake =
+            |said: &str| heads::class(said.trim_start()).is_some_and(is_programming_error);
+        let told = unwrapped(&said, typed).or_else(of_none).or_else(beside);
+        match told.filter(|inner| !mistaken || begins_with_mistake(inner)) {
             Some(inner) => {
                 compares_nothing = true;
                 if wanted_no_error(&said) && !names_system(&inner) {

@@ -2,13 +2,14 @@
 //! another tool. `expected no error, got: connection refused` says that the
 //! connection was refused.
 
-use super::heads::class;
+use super::heads::{class, is_programming_error};
 use super::masked::quoted;
 use super::noise::statements;
 use super::own_message::{
     compares, compares_values, tells_of_network, tells_of_setting, tells_of_system, tells_of_wait,
     tells_whole_error,
 };
+use crate::engine::instead::tells_of_peers;
 use crate::engine::system_names::names_machine;
 use jelly_base::model::Failure;
 use jelly_base::text::{LazyBytePattern, LazyPattern, ascii_classes};
@@ -210,6 +211,36 @@ fn without_exit_code(said: &str) -> String {
     EXIT.replace_all(said, "").into_owned()
 }
 
+/// Whether the last error that a text tells is a mistake of a program, which ended it: what it
+/// complained of before, it went on without. An error before it, which the mistake may have come
+/// of, and one that tells of nothing to read, leave that open.
+pub(in crate::engine) fn ended_by_mistake(text: &str) -> bool {
+    static HEAD: LazyPattern = LazyPattern::new(
+        r"(?x)\A(?:Exception\ in\ thread\ \x22[^\x22]*\x22\ |Caused\ by:\ |Uncaught\ |(?:PHP\ )?Fatal\ error:\ +Uncaught\ )?
+              (?P<class>(?:[A-Za-z_][\w.$\\]*)?(?:Error|Exception))\b(?:\ \[\w+\])?(?::|\z)",
+    );
+    static PANIC: LazyPattern = LazyPattern::new(
+        r"\A(?:panic: runtime error: |index out of bounds: |called `Option::\w+\(\)` on a `None` value|attempt to (?:add|calculate|divide|multiply|negate|shift|subtract)\b)",
+    );
+    static NOTHING_READ: LazyPattern = LazyPattern::new(
+        r"Expecting value: line 1 column 1|Unexpected end of JSON input|Unexpected token '?<|unexpected end of input",
+    );
+    let lines = text.get(..floor(text, WHOLE)).unwrap_or_default().lines();
+    let mut heads = lines.rev().filter_map(|line| {
+        // The margin of pytest.
+        let line = line.strip_prefix("E ").unwrap_or(line).trim();
+        if PANIC.is_match(line) {
+            return Some(true);
+        }
+        let class = HEAD.captures(line)?.name("class")?.as_str();
+        let is_mistake =
+            is_programming_error(class) && !NOTHING_READ.is_match(line) && !tells_of_peers(line);
+        // An error of no class ends a program as well.
+        (class == "Error" || !is_assertion(class)).then_some(is_mistake)
+    });
+    heads.next().unwrap_or(false) && heads.all(|is_mistake| is_mistake)
+}
+
 /// What a command printed before testify refused its exit status, which says
 /// no more than that it failed.
 fn said_by_command(said: &str) -> Option<String> {
@@ -347,7 +378,7 @@ fn without_assertion_class(said: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::unwrapped;
+    use super::{ended_by_mistake, unwrapped};
 
     #[test]
     fn an_assertion_that_is_another_error_is_unwrapped() {
@@ -376,6 +407,32 @@ mod tests {
             )
             .is_some()
         );
+    }
+
+    #[test]
+    fn what_a_program_went_on_without_did_not_end_it() {
+        let refused = "usage is off: [Errno 111] Connection refused";
+        for ended in [
+            "Traceback (most recent call last):\n  File \"a.py\", line 3, in <module>\n    main()\nKeyError: 'price'\n\nassert 1 == 0",
+            "E         KeyError: 'price'\nE       assert 1 == 0\n\ntests/test_cli.py:4: AssertionError",
+            "Exception in thread \"main\" java.lang.NullPointerException: x\n\tat a.B.c(B.java:3)",
+            "TypeError: x is not a function\n    at main (a.js:3:4)",
+            "panic: runtime error: index out of range [3]",
+        ] {
+            assert!(ended_by_mistake(&format!("{refused}\n{ended}")), "{ended}");
+        }
+        for ended in [
+            "",
+            "requests.exceptions.ConnectionError: refused",
+            "panic: dial tcp: connection refused",
+            "KeyError: 'a'\n\nDuring handling of the above exception, another exception occurred:\nConnectionRefusedError: [Errno 111]",
+            "requests.exceptions.HTTPError: 502 Server Error\n\nThe above exception was the direct cause of the following exception:\n\nValueError: cannot load rates",
+            "ValueError: no connection to postgres://db:5432: Connection refused",
+            "json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)",
+            "attempt to write a readonly database",
+        ] {
+            assert!(!ended_by_mistake(&format!("{refused}\n{ended}")), "{ended}");
+        }
     }
 
     #[test]
