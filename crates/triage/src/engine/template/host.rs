@@ -66,6 +66,20 @@ fn is_node(name: &str) -> bool {
 }
 
 impl Walk<'_> {
+    /// Whether this is the number of a process by name, as in `pid 851` and `'--pid', '213'`: no
+    /// test wants one.
+    pub(super) fn is_named_process(&self) -> bool {
+        let before = self.text[..self.at].trim_end_matches([' ', '\'', '"', ',', ':', '=', '(']);
+        // Behind the machine that it runs on.
+        let is_behind_machine = self.out.ends_with("<id>[") && !self.compares;
+        if is_behind_machine {
+            return true;
+        }
+        let word = before.strip_suffix("pid").or(before.strip_suffix("PID"));
+        let is_short = self.at - before.len() <= 4;
+        word.is_some_and(|word| is_short && !word.ends_with(|c: char| c.is_alphanumeric()))
+    }
+
     /// Whether the name that ends there stands where a process says on which machine it
     /// ran: `25508@NAME`, `job[812]@NAME`, `pid 812 on NAME`, `[NAME:812]`, and behind the
     /// moment of a line of a log, `NAME job[812]`. Of whatever kind it is, it is chance.

@@ -48,6 +48,8 @@ pub(super) fn template(message: &str) -> String {
     let message = without_example(&message);
     let message = without_run(&message);
     let message = with_localhost(&message);
+    let message = without_signatures(&message);
+    let message = message.replace("unix:///", "unix: /");
     let (text, compares) = walk::without_chance(&message, false);
     let text = without_left_out(&text);
     // What stands between two of base 64, and between their parts.
@@ -87,6 +89,17 @@ fn with_localhost(text: &str) -> Cow<'_, str> {
     match written {
         0 => Cow::Borrowed(text),
         _ => Cow::Owned(named + &text[written..]),
+    }
+}
+
+/// Without what signs an address for some minutes, whatever letters of it are escaped.
+fn without_signatures(text: &str) -> Cow<'_, str> {
+    static SIGNED: LazyPattern = LazyPattern::ascii(
+        r"(?i)(?P<key>[?&](?:x-(?:amz|goog)-)?(?:signature|sig|expires|security-token)=|[?&]x-(?:amz|goog)-date=)[^&\s'\x22<>]+",
+    );
+    match text.contains("ignature=") || text.contains("sig=") {
+        true => SIGNED.replace_all(text, "${key}<id>"),
+        false => Cow::Borrowed(text),
     }
 }
 

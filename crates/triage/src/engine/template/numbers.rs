@@ -153,7 +153,7 @@ impl Walk<'_> {
         if self.before == Preceding::Counted && gap.len() <= 2 && !gap.contains('=') {
             return Some(ID);
         }
-        if self.is_logged_process(n.len()) {
+        if self.is_logged_process(n.len()) || self.is_named_process() {
             return Some(ID);
         }
         // nginx and others tell how many bytes they answered.
@@ -232,7 +232,7 @@ impl Walk<'_> {
             before.is_empty()
                 || before.ends_with(['\n'])
                 || before.ends_with(": ")
-                || before.ends_with(|c: char| c.is_alphanumeric())
+                || before.ends_with(|c: char| c.is_alphanumeric() || c == '>')
         };
         let bracketed = !self.compares && self.out.strip_suffix('[').is_some_and(of_process);
         let marked = gap.ends_with(['#', '*']) || bracketed;
@@ -482,7 +482,13 @@ pub(super) const FAR: usize = 9;
 
 /// Addresses that mean the same everywhere.
 fn is_known(ip: Ipv4Addr) -> bool {
-    ip.is_loopback() || ip.is_unspecified() || ip.is_broadcast() || ip.is_link_local()
+    // The resolvers of Docker and of systemd.
+    const RESOLVERS: [Ipv4Addr; 2] = [Ipv4Addr::new(127, 0, 0, 11), Ipv4Addr::new(127, 0, 0, 53)];
+    RESOLVERS.contains(&ip)
+        || ip == Ipv4Addr::LOCALHOST
+        || ip.is_unspecified()
+        || ip.is_broadcast()
+        || ip.is_link_local()
 }
 
 /// Small ports are chosen by people, and so are those of known services.

@@ -56,8 +56,13 @@ pub(super) fn short_path(path: &str, named: impl Fn(&str) -> String) -> String {
     let temporary = (0..parts.len())
         .rev()
         .find(|at| is_temporary(parts[*at]) || is_of_mac(&parts, *at));
-    let kept = match temporary {
-        Some(at) => match &parts[at + 1..] {
+    // Jenkins numbers the folder of each run.
+    let below = temporary.map(|at| match &parts[at + 1..] {
+        [run, rest @ ..] if is_of_jenkins(run) && !rest.is_empty() => rest,
+        below => below,
+    });
+    let kept = match temporary.zip(below) {
+        Some((at, below)) => match below {
             [] if is_of_tempfile(parts[at]) || is_of_mktemp(parts[at]) => "<id>".to_owned(),
             [] => "tmp".to_owned(),
             [only] if is_of_tempfile(only) || is_of_mktemp(only) => "<id>".to_owned(),
@@ -69,6 +74,11 @@ pub(super) fn short_path(path: &str, named: impl Fn(&str) -> String) -> String {
                 "<id>".to_owned()
             }
             [user, only] if user.starts_with("pytest-of-") => made_up(only),
+            [user, run, _, only]
+                if user.starts_with("pytest-of-") && run.starts_with("pytest-") =>
+            {
+                made_up(only)
+            }
             [run, only] if is_of_run(run) => made_up(only),
             [run, folder, only] if is_of_run(run) && made_up(folder).contains("<id>") => {
                 named(only)
@@ -88,6 +98,15 @@ pub(super) fn short_path(path: &str, named: impl Fn(&str) -> String) -> String {
         None if parts.len() > 2 && !matches!(*first, "etc" | "proc" | "sys" | "dev") => {
             let folder = parts[parts.len() - 2];
             format!("{}/{}", named(checkout(folder)), named(last))
+        }
+        // Processes and what they have open.
+        None if *first == "proc" => {
+            let named = |part: &&str| match part.bytes().all(|b| b.is_ascii_digit()) {
+                true => "<id>".to_owned(),
+                false => named(part),
+            };
+            let all: Vec<String> = parts.iter().map(named).collect();
+            return format!("/{}{ends}", all.join("/"));
         }
         // Which terminal it got.
         None if parts.starts_with(&["dev", "pts"]) => return "/dev/pts/<id>".to_owned(),
@@ -129,6 +148,15 @@ fn is_of_run(folder: &str) -> bool {
             && number.bytes().all(|b| b.is_ascii_digit())
     });
     is_id || is_numbered
+}
+
+/// Whether a folder is a word with a long number, as Jenkins makes one for each run:
+/// `jenkins4827361029`.
+fn is_of_jenkins(folder: &str) -> bool {
+    const DIGITS: usize = 7;
+    let word = folder.trim_end_matches(|c: char| c.is_ascii_digit());
+    let is_word = word.len() > 2 && word.bytes().all(|b| b.is_ascii_lowercase());
+    is_word && folder.len() - word.len() >= DIGITS
 }
 
 /// Whether a file lies right in what can be a user's home.
@@ -224,9 +252,12 @@ fn before_mkdtemp(stem: &str) -> Option<&str> {
     const FILLED: usize = 6;
     let (prefix, made) = stem.split_at_checked(stem.len().checked_sub(FILLED)?)?;
     let is_word = prefix.len() > 2 && prefix.bytes().all(|b| b.is_ascii_lowercase());
+    // `exportV2Beta` was chosen.
+    let is_version = made.starts_with('V') && made[1..].starts_with(|c: char| c.is_ascii_digit());
     let is_made = made.bytes().all(|b| b.is_ascii_alphanumeric())
         && made.bytes().skip(1).any(|b| b.is_ascii_uppercase())
-        && 2 * in_words(made.as_bytes()) < FILLED;
+        && !is_version
+        && (has_digit(made) || 2 * in_words(made.as_bytes()) < FILLED);
     (is_word && is_made).then_some(prefix)
 }
 

@@ -591,3 +591,43 @@ proptest! {
         let _ = template(&parts.concat());
     }
 }
+
+#[test]
+fn what_a_run_has_of_its_own_is_chance() {
+    for (one, other) in [
+        (
+            "Cannot connect to the Docker daemon at unix:///home/runner/work/_temp/docker.sock.",
+            "Cannot connect to the Docker daemon at unix:///srv/jenkins/tmp/jenkins4827361029/docker.sock.",
+        ),
+        (
+            "/home/ci/tmp/expRfk5CN vanished",
+            "/home/gitlab/tmp/expiCuf0c vanished",
+        ),
+        (
+            "/srv/jenkins/tmp/jenkins48273610/pytest-of-root/pytest-0/test_x0/out-hqin_u5w is empty",
+            "/home/ci/_temp/pytest-of-root/pytest-3/test_x0/out-228r48u5 is empty",
+        ),
+        (
+            "Too many open files: '/proc/164/fd/75'",
+            "Too many open files: '/proc/1064/fd/9'",
+        ),
+        (
+            "Command '['w', '--pid', '213']' died",
+            "Command '['w', '--pid', '87']' died",
+        ),
+        (
+            "expected A, got #<E: pid 651>",
+            "expected A, got #<E: pid 1266>",
+        ),
+        (
+            "fv-az1112-384[164]: can't reach localhost:5433",
+            "ip-10-0-3-117[73]: can't reach localhost:5433",
+        ),
+        (
+            "404 for url: http://h/a?Signature=rO%2BYx4rd%3D&Expires=1796042147",
+            "404 for url: http://h/a?Signature=aQcWv52K%2D&Expires=1796042231",
+        ),
+    ] {
+        assert_eq!(super::template(one), super::template(other));
+    }
+}
