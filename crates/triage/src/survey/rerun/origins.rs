@@ -144,18 +144,29 @@ pub(super) fn home(origin: &str, files: &BTreeSet<String>, is_file: IsFile) -> O
 /// The folder around an origin in which a program finds its project, where its command names no
 /// file: the nearest one that has what the program looks for.
 pub(super) fn project(origin: &str, program: &str, is_file: IsFile) -> Option<PathBuf> {
-    let markers: &[&str] = match program {
+    let markers = builds_of(program)?;
+    let mut folders = Path::new(origin).ancestors();
+    let has_it = |folder: &&Path| markers.iter().any(|marker| is_file(&folder.join(marker)));
+    folders.find(has_it).map(Path::to_path_buf)
+}
+
+/// The files by which a program knows the folder of a project.
+pub(super) fn builds_of(program: &str) -> Option<&'static [&'static str]> {
+    Some(match program {
         "cargo" => &["Cargo.toml"],
         "go" => &["go.mod"],
         "npx" | "npm" | "pnpm" | "yarn" => &["package.json"],
         "mvn" => &["pom.xml"],
+        "./gradlew" | "gradle" => &[
+            "settings.gradle",
+            "settings.gradle.kts",
+            "build.gradle",
+            "build.gradle.kts",
+        ],
         "python" => &["manage.py"],
         "vendor/bin/phpunit" => &["phpunit.xml", "phpunit.xml.dist", "phpunit.dist.xml"],
         _ => return None,
-    };
-    let mut folders = Path::new(origin).ancestors();
-    let has_it = |folder: &&Path| markers.iter().any(|marker| is_file(&folder.join(marker)));
-    folders.find(has_it).map(Path::to_path_buf)
+    })
 }
 
 fn folder_of(path: &str) -> &str {

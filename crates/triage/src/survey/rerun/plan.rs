@@ -1,7 +1,7 @@
 //! The retryable failures of an account → tests and commands.
 
 use super::framework::target;
-use super::origins::{IsFile, Origins, RetriedTest, home, project};
+use super::origins::{IsFile, Origins, RetriedTest, builds_of, home, project};
 use super::recipe::Recipe;
 use super::target::Target;
 use crate::survey::words;
@@ -44,7 +44,7 @@ pub fn plan(
     hints: &Hints,
     is_file: Option<IsFile>,
 ) -> RetryPlan {
-    let found = retried(failures, reports, hints);
+    let found = retried(failures, reports, hints, is_file);
     let origins = Origins::new(reports, &found);
     let mut tests = BTreeSet::new();
     let mut without = BTreeSet::new();
@@ -90,6 +90,7 @@ fn retried<'f>(
     failures: &'f Failures,
     reports: &[ReportSummary],
     hints: &Hints,
+    is_file: Option<IsFile>,
 ) -> Vec<RetriedTest<'f>> {
     let dialects: HashMap<&str, &str> = reports
         .iter()
@@ -110,7 +111,15 @@ fn retried<'f>(
             .as_deref()
             .or_else(of_report)
             .unwrap_or_default();
-        let target = target(dialect, &test, hint)
+        let of = |test: &FailureView<'_>| target(dialect, test, hint);
+        let target = of(&test)
+            .map(|target| match standing_alone(&test, &target, is_file) {
+                Some(report) => Target {
+                    module: None,
+                    ..of(&FailureView { report, ..test }).unwrap_or(target)
+                },
+                None => target,
+            })
             .filter(|target| is_writable(target) && !is_masked(&test, hint));
         let id = match &target {
             Some(target) => listed(&target.id),
@@ -123,6 +132,27 @@ fn retried<'f>(
         }
     };
     retryable(failures).into_iter().map(retried).collect()
+}
+
+/// The path of a report from the folder of its project, where that stands alone: a command names
+/// a module to the project around it, if there is one.
+fn standing_alone<'t>(
+    test: &FailureView<'t>,
+    target: &Target,
+    is_file: Option<IsFile>,
+) -> Option<&'t str> {
+    let (module, is_file) = (target.module.as_deref()?, is_file?);
+    let builds = builds_of(target.recipe.before.first()?)?;
+    let folder = module.trim_start_matches(':').replace(':', "/");
+    let has = |folder: &str| {
+        let files = builds.iter().map(|build| Path::new(folder).join(build));
+        files.into_iter().any(|file| is_file(&file))
+    };
+    if has("") || !has(&folder) {
+        return None;
+    }
+    let report = test.report.trim_start_matches("./");
+    report.strip_prefix(&*folder)?.strip_prefix('/')
 }
 
 /// What runs the tests of one origin.

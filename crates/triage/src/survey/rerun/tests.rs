@@ -391,6 +391,31 @@ fn reports_of_one_project_share_a_command() {
 }
 
 #[test]
+fn a_project_without_one_around_it_is_run_in_its_folder() {
+    let here: IsFile = |file| {
+        ["svc/pom.xml", "backend/build.gradle"]
+            .iter()
+            .any(|known| file == Path::new(known))
+    };
+    let of = |dialect: &str, report: &str| {
+        planned(
+            dialect,
+            &[[report, "shop.A", "shop.A", "adds", ""]],
+            Some(here),
+        )
+        .commands
+    };
+    assert_eq!(
+        of("surefire", "svc/target/surefire-reports/TEST-shop.A.xml"),
+        ["(cd svc && mvn test '-Dtest=shop.A#adds' -Dsurefire.failIfNoSpecifiedTests=false)"]
+    );
+    assert_eq!(
+        of("gradle", "backend/build/test-results/test/TEST-shop.A.xml"),
+        ["(cd backend && gradle test --tests=shop.A.adds)"]
+    );
+}
+
+#[test]
 fn every_framework_selects_a_test_as_its_file_shows() {
     for (framework, examples) in EXAMPLES.0 {
         let writer = called(framework).and_then(writer_of);
