@@ -3,7 +3,7 @@
 
 use super::group::{CAUSES, Group, OF_EACH, merge};
 use super::mentions::Mentions;
-use super::suites_off::{is_wrong_value, suite_of, tests_of};
+use super::suites_off::{calls_several, is_wrong_value, of_one_kind, suite_of, tests_of};
 use jelly_base::model::FailureView;
 use std::collections::{BTreeMap, HashMap};
 
@@ -50,17 +50,20 @@ pub(super) fn join_blocks(
         let is_of_block = |view: &FailureView<'_>| {
             is_wrong_value(view) && key(view) == home && block_of(view.name) == Some(block)
         };
-        if !is_named_after(suite_of(first), block) && victims.all(is_of_block) {
+        if !is_of_many(suite_of(first), block) && victims.all(is_of_block) {
             let together = blocks.entry((first.report, suite_of(first), block));
             together.or_default().push(at);
         }
     }
     for ((report, suite, block), together) in blocks {
+        let told = mentions.get(report);
+        if told.is_some_and(|told| calls_several(views, groups, &together, told)) {
+            continue;
+        }
+        let together = of_one_kind(views, groups, together);
         let failed = tests_of(views, groups, &together);
         let counted = counted_as(suite, block);
-        let all = mentions
-            .get(report)
-            .map_or(0, |told| told.tests_of(&counted));
+        let all = told.map_or(0, |told| told.tests_of(&counted));
         if together.len() < 2 || !(2..=TESTS).contains(&all) || failed * 2 < all {
             continue;
         }
@@ -71,23 +74,30 @@ pub(super) fn join_blocks(
     }
 }
 
-/// Whether a file of tests has its name from a block, which then holds them all:
-/// `test/cart.spec.ts` and `Cart`.
-fn is_named_after(suite: &str, block: &str) -> bool {
+/// Whether a block may hold tests of many things: one of a class, which has many functions, or
+/// one that the file has its name from, which then holds them all (`test/cart.spec.ts`, `Cart`).
+fn is_of_many(suite: &str, block: &str) -> bool {
     let letters = |text: &str| -> String {
         let letters = text.chars().filter(|c| c.is_alphanumeric());
         letters.flat_map(char::to_lowercase).collect()
     };
-    let last = block.split(" > ").flat_map(|part| part.split(" › "));
-    let file = suite.rsplit(['/', '\\', '.']).map(letters);
-    let last = letters(last.last().unwrap_or(block));
-    file.take(4)
-        .any(|part| part.len() > 2 && (last.starts_with(&part) || part.starts_with(&last)))
+    let parts = block.split(" > ").flat_map(|part| part.split(" › "));
+    let last = parts.last().unwrap_or(block);
+    let is_class = last.starts_with(char::is_uppercase) && !last.contains(' ');
+    let last = letters(last);
+    let is_file =
+        |part: String| part.len() > 2 && (last.starts_with(&part) || part.starts_with(&last));
+    is_class
+        || suite
+            .rsplit(['/', '\\', '.'])
+            .take(4)
+            .map(letters)
+            .any(is_file)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{block_of, is_named_after};
+    use super::{block_of, is_of_many};
 
     #[test]
     fn a_block_is_told_by_the_title() {
@@ -104,10 +114,10 @@ mod tests {
     }
 
     #[test]
-    fn a_block_of_a_whole_file_is_known_by_its_name() {
-        assert!(is_named_after("test/cart.spec.ts", "Cart"));
-        assert!(is_named_after("test/valves.spec.js", "valves of the site"));
-        assert!(is_named_after("tests/moon.test.js", "moon"));
-        assert!(!is_named_after("test/peak.test.ts", "tariff hours"));
+    fn a_block_of_a_class_or_of_a_whole_file_is_of_many() {
+        assert!(is_of_many("test/cart.spec.ts", "cart"));
+        assert!(is_of_many("test/valves.spec.js", "valves of the site"));
+        assert!(is_of_many("test/valves.spec.js", "all > ValveBank"));
+        assert!(!is_of_many("test/peak.test.ts", "tariff hours"));
     }
 }

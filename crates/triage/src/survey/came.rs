@@ -49,7 +49,8 @@ pub(super) const TELLERS: [&str; 2] = ["internal_error", "upstream_error"];
 pub(super) fn came(failure: &Failure, triaged: &TriagedFailure) -> Option<Subject> {
     let root_cause = triaged.diagnosis.root_cause.as_str();
     let compares = COMPARES.contains(&root_cause) && !DOCUMENTS.contains(&root_cause);
-    if !compares && !TELLERS.contains(&root_cause) {
+    let wants_none = || root_cause == "code_exception" && wants_no_exception(failure);
+    if !compares && !TELLERS.contains(&root_cause) && !wants_none() {
         return None;
     }
     let message = failure.message.as_deref().filter(|said| !said.is_empty());
@@ -80,6 +81,17 @@ pub(super) fn came(failure: &Failure, triaged: &TriagedFailure) -> Option<Subjec
     Some(Subject::new(SubjectKind::Came, &came[..end]))
 }
 
+/// Whether an assertion wants that nothing is thrown, and tells what was; or a test in Go tells an
+/// error in words of its own.
+fn wants_no_exception(failure: &Failure) -> bool {
+    static WANTS: LazyPattern = LazyPattern::new(
+        r"\.not\.toThrow\w*\(|\bto not throw\b|\bdoesn't throw an exception\b|\bUnexpected exception thrown:|\bnot to throw\b|\A\s*\S+_test\.go:\d+: ",
+    );
+    let texts = [&failure.message, &failure.text].into_iter().flatten();
+    let mut texts = texts.map(|text| &text[..text.floor_char_boundary(KEPT.min(text.len()))]);
+    texts.any(|text| WANTS.is_match(text) && !text.contains("panic: "))
+}
+
 /// The value behind the word of a framework for what came, up to the end of its line.
 fn labelled(told: &str) -> Option<String> {
     static LABEL: LazyPattern = LazyPattern::new(
@@ -87,10 +99,14 @@ fn labelled(told: &str) -> Option<String> {
               | \bbut\ (?:was|found):?\ [\[<](?P<b>[^\n]+)[\]>]
               | \bexpected\ "(?P<c>[^"\n]+)"\ to\ (?:start|end)\ with
               | \n\+['"](?P<d>[^\n]+)['"]
-              | \bReceived:\s+(?P<e>[\[{][^\n]+)"#,
+              | \bReceived:\s+(?P<e>[\[{][^\n]+)
+              | \bError\ message:\s+"(?P<f>[^\n]+)"
+              | \bbut\ ['"](?P<g>[^\n]+)['"]\ was\ thrown
+              | \bit\ throws\ [^\n"]*\bwith\ description\ "(?P<h>[^\n]+)"
+              | \bUnexpected\ exception\ thrown:\ (?P<i>[^\n]+)"#,
     );
     let found = LABEL.captures(told)?;
-    let part = ["a", "b", "c", "d", "e"]
+    let part = ["a", "b", "c", "d", "e", "f", "g", "h", "i"]
         .iter()
         .find_map(|name| found.name(name));
     Some(part?.as_str().to_owned())

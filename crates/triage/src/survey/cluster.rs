@@ -21,17 +21,18 @@ use super::same_line::same_lines;
 use super::same_member::join_members;
 use super::same_sign::{join_signs, join_told};
 use super::stages::join_stages;
+use super::stragglers::join_stragglers;
 use super::subject::same;
-use super::suites_off::join_suites;
+use super::suites_off::{join_suites, suite_of};
 use super::victims::{join_folders, join_lacking, join_missing, take_victims};
 use super::words;
 use crate::engine::skeleton;
 use foldhash::quality::RandomState;
-use jelly_base::model::outage;
 use jelly_base::model::{
     Cluster, Evidence, FailureStatus, FailureView, Failures, KnownAdvice, Side, compares,
     reported_by_cause,
 };
+use jelly_base::model::{Outage, outage};
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -81,6 +82,7 @@ pub(super) fn clusters(
     join_told(&views, &mut groups, mentions);
     join_suites(&views, &mut groups, mentions);
     join_blocks(&views, &mut groups, mentions);
+    join_stragglers(&views, &mut groups, mentions);
     groups.extend(
         reported_by_cause(&views, &labelled)
             .into_iter()
@@ -136,13 +138,16 @@ fn group(
     let mut groups: Vec<Group> = Vec::new();
     let hosts = hosts_apart(views, addresses);
     let answers = answers_apart(views, mentions);
+    let named = suites_of_outages(views, addresses);
     type Apart<'v> = (&'v str, Option<usize>, Option<usize>, Option<Cow<'v, str>>);
     let mut places: HashMap<Apart<'_>, usize, RandomState> = HashMap::default();
     for (index, view) in those.iter().map(|at| (*at, &views[*at])) {
         let (host, answer) = (hosts.get(&index), answers.get(&index));
         let panic = file_of_panic(view).map(Cow::Borrowed);
-        let nameless = || nameless_client(index, view, addresses, mentions);
-        let file = panic.or_else(|| nameless().map(|file| Cow::Owned(file.to_owned())));
+        let file = panic.or_else(|| {
+            let asked = asked_from(index, view, addresses, mentions, &named)?;
+            Some(Cow::Owned(asked.to_owned()))
+        });
         let key = (view.fingerprint, host.copied(), answer.copied(), file);
         let at = *places.entry(key).or_insert_with(|| {
             groups.push(Group {
@@ -156,15 +161,36 @@ fn group(
     groups
 }
 
-/// Through which file of the product one asked who is away without a name.
-fn nameless_client<'m>(
-    at: usize,
-    view: &FailureView<'_>,
+fn is_away(view: &FailureView<'_>) -> bool {
+    outage(&view.kind.root_cause) == Some(Outage::Away)
+}
+
+/// Suites of which a test names a server that is away: those beside it that name none mean it.
+fn suites_of_outages<'v>(
+    views: &[FailureView<'v>],
     addresses: &Addresses,
-    mentions: &'m HashMap<String, Mentions>,
-) -> Option<&'m str> {
-    let client = client(view, mentions)?;
-    addresses.of(at, view).is_none().then_some(client)
+) -> HashSet<(&'v str, &'v str)> {
+    let all = views.iter().enumerate();
+    let away = all.filter(|(at, view)| is_away(view) && addresses.of(*at, view).is_some());
+    away.map(|(_, view)| (view.report, suite_of(view)))
+        .collect()
+}
+
+/// From where one was asked who is away without a name: the file of the product, or the suite,
+/// where another test of it names whom it asks.
+fn asked_from<'v>(
+    at: usize,
+    view: &FailureView<'v>,
+    addresses: &Addresses,
+    mentions: &'v HashMap<String, Mentions>,
+    named: &HashSet<(&'v str, &'v str)>,
+) -> Option<&'v str> {
+    if addresses.of(at, view).is_some() {
+        return None;
+    }
+    let suite = suite_of(view);
+    let is_named = || is_away(view) && named.contains(&(view.report, suite));
+    client(view, mentions).or_else(|| is_named().then_some(suite))
 }
 
 /// Addresses of containers are chance from run to run, so fingerprints leave them
@@ -373,6 +399,7 @@ fn join_alike(
     mentions: &HashMap<String, Mentions>,
 ) {
     type Words<'v> = (&'v str, Option<String>, bool, String, String);
+    let named = suites_of_outages(views, addresses);
     let mut alike: HashMap<Words<'_>, Vec<(usize, String)>> = HashMap::new();
     for (at, group) in groups.iter().enumerate().take(COMPARED) {
         let Some(first) = group.victims.first().copied() else {
@@ -405,8 +432,8 @@ fn join_alike(
                 true => String::new(),
                 false => skeleton(evidence),
             };
-            let nameless = || nameless_client(first, view, addresses, mentions).map(str::to_owned);
-            let server = addresses.apart(first, view).or_else(nameless);
+            let asked = || asked_from(first, view, addresses, mentions, &named).map(str::to_owned);
+            let server = addresses.apart(first, view).or_else(asked);
             let mut skeleton = skeleton(said);
             if begins_with_function(said) {
                 skeleton = without_codes(&skeleton);

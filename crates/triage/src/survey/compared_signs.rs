@@ -38,33 +38,54 @@ pub(super) fn compared_signs(failure: &Failure, said: &[Option<&str>], text: &st
         .iter()
         .filter_map(|sign| all().find_map(|(wanted, came)| sign(wanted, came)));
     let signs = signs.map(|sign| of_suite(suite, &sign));
-    let odd = all().find_map(odd_of).into_iter().flat_map(|odd| {
-        let often = format!("{BY_CHANCE}{odd}");
-        [
-            of_suite(suite, odd),
-            Subject::new(SubjectKind::WrongValue, &often),
-        ]
+    // Who computes all amounts so does it in all suites.
+    let times = all().find_map(|(wanted, came)| ratio(wanted, came));
+    // A part of a hundred may be another one's as well.
+    let is_rare = |times: &String| {
+        let times = times
+            .trim_start_matches(BY_CHANCE)
+            .trim_end_matches(" times");
+        let times = times.parse::<f64>().unwrap_or_default();
+        ((times * 100.0) - (times * 100.0).round()).abs() > 1e-3
+    };
+    let times = times.filter(is_rare).map(|times| {
+        let bare = times.trim_start_matches(BY_CHANCE);
+        Subject::new(SubjectKind::WrongValue, &format!("{BY_CHANCE}{bare}"))
     });
+    let odd = all().find_map(odd_of).filter(|odd| *odd == "NaN");
+    let odd = odd.map(|odd| of_suite(suite, &format!("{BY_CHANCE}any {odd}")));
     let edit = edit.map(|edit| Subject::new(SubjectKind::WrongValue, &edit));
-    signs.chain(odd).chain(edit).chain(padded).collect()
+    signs
+        .chain(times)
+        .chain(odd)
+        .chain(edit)
+        .chain(padded)
+        .collect()
 }
 
-/// How many digits the numbers of a text were to have, and have, where all are the same numbers.
+/// How many digits the numbers of a text were to have, and have, where all are the same numbers,
+/// and behind which mark: dates and times have formats of their own.
 fn padded(wanted: &str, came: &str) -> Option<String> {
     static NUMBER: LazyPattern = LazyPattern::new(r"\d+");
-    // What a framework cuts off, with the word that it cuts.
+    // A framework cuts a text off, and the word with it.
     let whole = |text: &str| {
-        let cut = text
-            .strip_suffix(['…', '.'])
-            .filter(|_| text.ends_with(['…']));
-        let kept = cut.and_then(|cut| Some(cut.rsplit_once([' ', '\n'])?.0));
+        let kept = text.strip_suffix('…').and_then(|cut| {
+            let (kept, _) = cut.rsplit_once([' ', '\n'])?;
+            Some(kept)
+        });
         kept.unwrap_or(text).replace("\\n", "\n")
     };
     let (wanted, came) = (whole(wanted), whole(came));
     let form = |text: &str| NUMBER.replace_all(text, "0").into_owned();
-    let numbers = |text: &str| -> Vec<String> {
+    let numbers = |text: &str| -> Vec<(char, String)> {
         let found = NUMBER.find_iter(text);
-        found.map(|one| one.as_str().to_owned()).collect()
+        let mark = |at: usize| match text[..at].chars().next_back() {
+            Some(',') => '.',
+            mark => mark.unwrap_or(' '),
+        };
+        found
+            .map(|one| (mark(one.start()), one.as_str().to_owned()))
+            .collect()
     };
     let (one, other) = (numbers(&wanted), numbers(&came));
     if form(&wanted) != form(&came) || one.len() < 2 {
@@ -72,17 +93,19 @@ fn padded(wanted: &str, came: &str) -> Option<String> {
     }
     let bare = |number: &str| number.trim_start_matches('0').to_owned();
     let mut differ = None;
-    for (one, other) in one.iter().zip(&other) {
+    for ((mark, one), (_, other)) in one.iter().zip(&other) {
         if bare(one) != bare(other) {
             return None;
         }
-        let digits = (one.len(), other.len());
+        let digits = (one.len(), other.len(), *mark);
         if digits.0 != digits.1 && *differ.get_or_insert(digits) != digits {
             return None;
         }
     }
-    let (digits, others) = differ?;
-    Some(format!("numbers of {digits} digits have {others}"))
+    let (digits, others, mark) = differ?;
+    Some(format!(
+        "numbers of {digits} digits behind {mark:?} have {others}"
+    ))
 }
 
 /// How a value came out that no program means to show.
@@ -207,17 +230,34 @@ fn without_shared(text: &str, other: &str) -> String {
     form
 }
 
+/// The one number in which two texts differ.
+fn one_number(wanted: &str, came: &str) -> Option<(f64, f64)> {
+    static NUMBER: LazyPattern = LazyPattern::new(r"-?\d+(?:[.,]\d+)?");
+    const READ: usize = 400;
+    if wanted.len().max(came.len()) > READ {
+        return None;
+    }
+    let form = |text: &str| NUMBER.replace_all(text, "0").into_owned();
+    let mut differ = NUMBER
+        .find_iter(wanted)
+        .zip(NUMBER.find_iter(came))
+        .filter(|(one, other)| one.as_str() != other.as_str());
+    let (one, other) = differ.next()?;
+    if differ.next().is_some() || form(wanted) != form(came) {
+        return None;
+    }
+    let number = |text: &str| text.replace(',', ".").parse::<f64>().ok();
+    Some((number(one.as_str())?, number(other.as_str())?))
+}
+
 /// How many times the number that was wanted the one that came is, of numbers of several
 /// digits: twice, half and powers of ten come by chance or are told elsewhere.
 fn ratio(wanted: &str, came: &str) -> Option<String> {
-    static NUMBER: LazyPattern = LazyPattern::new(r"\A\D{0,12}?(-?\d+(?:[.,]\d+)?)\D{0,4}\z");
     const DIGITS: f64 = 10.0;
-    let number = |text: &str| {
-        let found = NUMBER.captures(text)?;
-        let number = found[1].replace(',', ".").parse::<f64>().ok();
-        number.filter(|number| *number >= DIGITS)
-    };
-    let (wanted, came) = (number(wanted)?, number(came)?);
+    let (wanted, came) = one_number(wanted, came)?;
+    if wanted < DIGITS || came < DIGITS {
+        return None;
+    }
     let times = came / wanted;
     // The status of an answer is no amount.
     let is_answer = (200.0..300.0).contains(&wanted) && (100.0..600.0).contains(&came);
@@ -359,19 +399,19 @@ mod tests {
         for (said, sign) in [
             (
                 "expected '00:00:00,00' to equal '00:00:00,000'",
-                Some("numbers of 3 digits have 2"),
+                Some("numbers of 3 digits behind '.' have 2"),
             ),
             (
                 "expected '01:00:00.42' to equal '01:00:00.042'",
-                Some("numbers of 3 digits have 2"),
+                Some("numbers of 3 digits behind '.' have 2"),
             ),
             (
                 "expected '1\\n00:00:01,00 --> 00:00:03,500\\nGood…' to equal '1\\n00:00:01,000 --> 00:00:03,500\\nGoo…'",
-                Some("numbers of 3 digits have 2"),
+                Some("numbers of 3 digits behind '.' have 2"),
             ),
             (
                 "left: \"3:0\"\n right: \"3:00\"",
-                Some("numbers of 2 digits have 1"),
+                Some("numbers of 2 digits behind ':' have 1"),
             ),
             ("expected '1:5' to equal '1:50'", None),
             ("expected '2:06' to equal '1:06'", None),

@@ -1,6 +1,7 @@
 //! One file by the paths that different folders have for it.
 
 use super::lacks::{Subject, SubjectKind};
+use jelly_base::text::WordList;
 use std::collections::HashMap;
 
 /// Files that causes are about, with the places of these causes: by the file's name, since
@@ -39,8 +40,14 @@ fn name_of(subject: &Subject) -> Option<&str> {
     name.filter(|_| is_file)
 }
 
-/// Whether two paths are one file's: one is the end of the other, with a folder of its own
-/// at least, since files of one name lie in many folders.
+/// What files in many folders are called.
+const OF_ANY: WordList = WordList(
+    "a b config conf data default fixture index input main out output package readme report result \
+     schema settings test tmp user users x",
+);
+
+/// Whether two paths are one file's: one is the end of the other. Files of one name lie in many
+/// folders, but for those that have a name of their own.
 fn is_one_file(one: &str, other: &str) -> bool {
     let inner = |path: &str| {
         let path = path.replace('\\', "/");
@@ -57,7 +64,8 @@ fn is_one_file(one: &str, other: &str) -> bool {
     };
     let short = short.trim_start_matches('/');
     let before = long.strip_suffix(short);
-    short.contains('/') && before.is_some_and(|before| before.is_empty() || before.ends_with('/'))
+    let is_telling = short.contains('/') || !OF_ANY.has(short.split('.').next().unwrap_or(short));
+    is_telling && before.is_some_and(|before| before.is_empty() || before.ends_with('/'))
 }
 
 #[cfg(test)]
@@ -74,6 +82,7 @@ mod tests {
             ),
             ("../testdata/a.json", "/src/testdata/a.json"),
             (r"C:\app\data\a.json", "data/a.json"),
+            ("/home/ci/app/style.txt", "style.txt"),
         ] {
             assert!(is_one_file(one, other), "{one} {other}");
             assert!(is_one_file(other, one), "{other} {one}");

@@ -107,9 +107,6 @@ fn named(form: &Regex, text: &str, failure: &Failure) -> Option<String> {
         return None;
     }
     match owner {
-        Some(owner) if is_of_class && members.of_anything.contains(name) => {
-            of_file(&format!("{owner}.{name}"), failure)
-        }
         // Transpiled `this`
         Some(owner) if owner.starts_with("_this") || owner.starts_with("_self") => None,
         // What bundlers and compilers call a module.
@@ -150,8 +147,17 @@ pub(super) fn asked_of<'t>(text: &'t str, member: &str) -> Option<&'t str> {
     const LINES: usize = 400;
     let is_of_word = |c: char| c.is_alphanumeric() || c == '_';
     let is_of_name = |c: char| is_of_word(c) || matches!(c, '.' | '@');
+    let is_operator = !member.starts_with(is_of_word);
     let dotted = format!(".{member}");
+    let before_operator = |line: &'t str| {
+        let at = line.rfind(&format!(" {member} "))?;
+        let owner = &line[line[..at].trim_end_matches(is_of_name).len()..at];
+        (!owner.is_empty() && !owner.starts_with('.')).then_some(owner)
+    };
     let asked = |line: &'t str| {
+        if is_operator {
+            return before_operator(line);
+        }
         let mut found = line.rmatch_indices(&dotted);
         let (at, _) = found.find(|(at, _)| !line[at + dotted.len()..].starts_with(is_of_word))?;
         let owner = &line[line[..at].trim_end_matches(is_of_name).len()..at];

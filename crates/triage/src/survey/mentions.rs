@@ -14,7 +14,7 @@ use super::fields::missing_field;
 use super::lacks::{Subject, SubjectKind, lacking};
 use super::names::names;
 use super::quoted::{logged, sentences};
-use super::raised::{field_of_class, never_set, null_field, raised_in_outputs, raised_within};
+use super::raised::{of_nothing, raised_in_outputs, raised_within};
 use super::shifted::is_state;
 use super::signs::signs;
 use super::subject::same;
@@ -250,9 +250,7 @@ fn mentioned(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Subject> {
         found.extend(logged(failure));
         found.extend(raised_in_outputs(failure));
     }
-    found.extend(null_field(failure, root_cause));
-    found.extend(field_of_class(failure, root_cause));
-    found.extend(never_set(failure, root_cause));
+    found.extend(of_nothing(failure, root_cause));
     if root_cause == "code_exception" {
         found.extend(of_model(failure));
     }

@@ -7,6 +7,7 @@ use super::group::{Group, OF_EACH, SERVERS, merge, subjects};
 use super::mentions::Mentions;
 use super::service::service_of;
 use super::subject::{host_of, is_engine};
+use super::suites_off::suite_of;
 use jelly_base::model::FailureView;
 use jelly_base::model::{Outage, outage};
 use jelly_base::text::{LazyPattern, THIS_MACHINE};
@@ -46,6 +47,9 @@ pub(super) fn join_outages(
             let victims = group.victims.iter().take(OF_EACH).map(|at| &views[*at]);
             let clients = victims.filter_map(|view| Some((view.report, client(view, mentions)?)));
             let clients = clients.collect();
+            let victims = group.victims.iter().take(OF_EACH).map(|at| &views[*at]);
+            let suites = victims.map(|view| (view.report, suite_of(view)));
+            let suites = suites.filter(|(_, suite)| !suite.is_empty()).collect();
             let of_socket = match about.is_empty() {
                 // Of the engine of containers there is one, whatever its clients say of it.
                 true => !rule.is_some_and(is_engine) && first.is_some_and(misses_socket),
@@ -60,6 +64,7 @@ pub(super) fn join_outages(
                 },
                 speaks,
                 clients,
+                suites,
                 status: first.and_then(status_of),
             });
         }
@@ -82,10 +87,15 @@ pub(super) fn join_outages(
             known
                 .asked_alike(&servers)
                 .filter(|at| known.is_of_kind(*at, &servers.cause))
+                .or_else(|| known.only_of_suites(&servers))
                 .or_else(|| known.only(&servers))
                 .or_else(|| known.only_of_service(&servers))
         } else {
-            known.first_that_shares(&servers)
+            // Of this machine the port tells which, where it is told.
+            let is_here = |server: &String| server == THIS_MACHINE;
+            let is_vague = servers.about.iter().all(is_here);
+            let of_suites = || known.only_of_suites(&servers).filter(|_| is_vague);
+            known.first_that_shares(&servers).or_else(of_suites)
         };
         match home {
             Some(at) => {
@@ -127,6 +137,8 @@ struct Servers<'v> {
     speaks: Option<&'static str>,
     /// The reports, and the files of the product, from which they were asked.
     clients: BTreeSet<(&'v str, &'v str)>,
+    /// The reports and the suites of the tests that failed of it.
+    suites: BTreeSet<(&'v str, &'v str)>,
     /// What it answered, where it did.
     status: Option<String>,
 }
@@ -159,6 +171,10 @@ struct KnownOutages<'v> {
     groups: Vec<usize>,
     /// Of each, whether a socket is away.
     of_sockets: Vec<bool>,
+    /// Of each, the root cause, and what is spoken with it, where that shows.
+    kinds: Vec<(String, Option<&'static str>)>,
+    /// By the suite of the tests that fail of them.
+    suites: HashMap<(&'v str, &'v str), BTreeSet<usize>>,
     /// By the cause, and by the cause with what was answered.
     causes: HashMap<(OutageCause, Option<String>), OutagesOfCause>,
     /// The first outage of a kind at an address.
@@ -188,6 +204,8 @@ impl<'v> KnownOutages<'v> {
         let at = self.groups.len();
         self.groups.push(servers.group);
         self.of_sockets.push(servers.cause.of_socket);
+        let kind = (servers.cause.root.clone(), servers.speaks);
+        self.kinds.push(kind);
         // What was answered may tell, and may not.
         let answered = servers.status.clone().map(Some);
         for status in [None].into_iter().chain(answered) {
@@ -219,6 +237,11 @@ impl<'v> KnownOutages<'v> {
         let Some(kind) = outage(&servers.cause.root) else {
             return;
         };
+        if kind == Outage::Away {
+            for suite in &servers.suites {
+                self.suites.entry(*suite).or_default().insert(at);
+            }
+        }
         for asked in &servers.clients {
             let known = self.clients.entry(*asked).or_insert(Some(at));
             *known = known.filter(|known| *known == at);
@@ -250,6 +273,29 @@ impl<'v> KnownOutages<'v> {
         (known.len() == 1).then(|| known.first().copied()).flatten()
     }
 
+    /// The only outage of which tests of the same suites fail, where nobody answers: a suite asks
+    /// few servers.
+    fn only_of_suites(&self, servers: &Servers<'v>) -> Option<usize> {
+        if outage(&servers.cause.root) != Some(Outage::Away) || servers.status.is_some() {
+            return None;
+        }
+        let of_suites = servers
+            .suites
+            .iter()
+            .filter_map(|suite| self.suites.get(suite));
+        let met: BTreeSet<usize> = of_suites.flatten().copied().collect();
+        let [only] = *met.into_iter().collect::<Vec<_>>() else {
+            return None;
+        };
+        let (root, speaks) = self.kinds.get(only)?;
+        let speaks_otherwise = servers.speaks.is_some() && servers.speaks != *speaks;
+        // Who is slow is there, and what asks through another file asks somebody else.
+        let differ = speaks_otherwise
+            || *root != servers.cause.root
+            || self.is_asked_elsewhere(servers, only);
+        (!differ && self.is_of_kind(only, &servers.cause)).then_some(only)
+    }
+
     /// The only outage with the cause of this one, unless both speak with services of
     /// different kinds: a cache that is away says nothing of what sends mail. Nor does
     /// what listens at a port at which no such service is known to. Where it answered, only
@@ -267,6 +313,16 @@ impl<'v> KnownOutages<'v> {
             return None;
         }
         if self.is_asked_elsewhere(servers, known.first) {
+            return None;
+        }
+        let met_in = |suite: &(&str, &str)| {
+            let met = self.suites.get(suite);
+            met.is_some_and(|met| met.contains(&known.first))
+        };
+        // Whose tests are of another suite may ask another server.
+        let is_away = outage(&servers.cause.root) == Some(Outage::Away);
+        let is_elsewhere = !servers.suites.is_empty() && !servers.suites.iter().any(met_in);
+        if is_away && known.has_port && is_elsewhere {
             return None;
         }
         let differ = servers.speaks.is_some() && servers.speaks != known.speaks;
@@ -315,6 +371,17 @@ impl<'v> KnownOutages<'v> {
                 .min()
                 .copied()
         };
-        servers.about.iter().filter_map(at).min()
+        // One who is asked too often is not out of order.
+        let is_limit = |root: &str| root == "rate_limited";
+        let is_one_fault = |at: &usize| {
+            let root = self.kinds.get(*at).map(|(root, _)| root.as_str());
+            root.is_none_or(|root| is_limit(root) == is_limit(&servers.cause.root))
+        };
+        servers
+            .about
+            .iter()
+            .filter_map(at)
+            .filter(is_one_fault)
+            .min()
     }
 }

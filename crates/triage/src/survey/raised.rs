@@ -3,7 +3,7 @@
 
 use super::lacks::{Subject, SubjectKind};
 use super::members::asked_of;
-use crate::engine::{failing_line, stumbled};
+use crate::engine::{failing_line, product_function, stumbled};
 use jelly_base::model::{Failure, FailureView};
 use jelly_base::text::LazyPattern;
 use std::collections::{BTreeSet, HashMap};
@@ -73,10 +73,18 @@ fn tracebacks(output: &str) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
+/// What a program asked something of that is not there: the field, the object, the file.
+pub(super) fn of_nothing(failure: &Failure, root_cause: &str) -> BTreeSet<Subject> {
+    const SIGNS: [fn(&Failure, &str) -> Option<Subject>; 4] =
+        [null_field, field_of_class, never_set, null_in_function];
+    let found = SIGNS.iter().filter_map(|sign| sign(failure, root_cause));
+    found.collect()
+}
+
 /// The field that a program of the JVM finds null, with the file that fails of it: two
 /// methods that use it fail of one thing, which was never set. In JavaScript, what a function
 /// reads of nothing: whoever calls it fails of that.
-pub(super) fn null_field(failure: &Failure, root_cause: &str) -> Option<Subject> {
+fn null_field(failure: &Failure, root_cause: &str) -> Option<Subject> {
     static NULL: LazyPattern = LazyPattern::new(r#"because "this\.(\w+)" is null"#);
     static RETURNED: LazyPattern = LazyPattern::new(
         r#"because the return value of "([\w$]+(?:\.[\w$]+){2,}\([\w$.,\[\] ]*\))" is null"#,
@@ -113,11 +121,11 @@ pub(super) fn null_field(failure: &Failure, root_cause: &str) -> Option<Subject>
 }
 
 /// The field that a program of the JVM finds null, whether its class finds it so or one who asks
-/// the class for it: `this.battery`, and what `Drone.getBattery()` returns. It is known by its
-/// type, and where that is one of the platform by the class that has it.
-pub(super) fn field_of_class(failure: &Failure, root_cause: &str) -> Option<Subject> {
+/// the class for it: `this.battery`, and what `Drone.getBattery()` returns. It is known with
+/// the class that has it.
+fn field_of_class(failure: &Failure, root_cause: &str) -> Option<Subject> {
     static NULL: LazyPattern = LazyPattern::new(
-        r#"(?x)\bCannot\ \w+\ [^"\n]*"(?P<type>[\w.$]+)[.\#]?[^"\n]*"\ because\ (?:
+        r#"(?x)\bCannot\ \w+\ [^\n]*"\ because\ (?:
                   "this\.(?P<own>\w+)"\ is\ null(?:[^\n]*\n\s*at\ (?:[\w.-]+//?)?(?P<finder>[\w.$]+)\.[\w$<>]+\()?
                 | the\ return\ value\ of\ "(?P<asked>[\w$]+(?:\.[\w$]+)*)\.(?:get|is)?(?P<field>\w+)\(\)"\ is\ null)"#,
     );
@@ -128,12 +136,8 @@ pub(super) fn field_of_class(failure: &Failure, root_cause: &str) -> Option<Subj
     let part = |name| found.name(name).map(|part| part.as_str());
     let field = part("own").or_else(|| part("field"))?.to_lowercase();
     let of_platform = |class: &&str| class.starts_with("java");
-    let kind = part("type").and_then(|method| method.rsplit_once('.'));
-    let kind = kind
-        .map(|(class, _)| class)
-        .filter(|class| !of_platform(class));
-    let owner = || part("finder").or_else(|| part("asked"));
-    let class = kind.or_else(owner).filter(|class| !of_platform(class))?;
+    let owner = part("finder").or_else(|| part("asked"));
+    let class = owner.filter(|class| !of_platform(class))?;
     Some(Subject::new(
         SubjectKind::NullField,
         &format!("field {class}.{field}"),
@@ -142,9 +146,9 @@ pub(super) fn field_of_class(failure: &Failure, root_cause: &str) -> Option<Subj
 
 /// What was never set, by the source of the line that asks something of it, with the file of
 /// the product that does: two methods that ask it other things fail of one.
-pub(super) fn never_set(failure: &Failure, root_cause: &str) -> Option<Subject> {
+fn never_set(failure: &Failure, root_cause: &str) -> Option<Subject> {
     static OF_NIL: LazyPattern = LazyPattern::ascii(
-        r"\bundefined method ['`](\w+[?!]?)' for nil\b|'NoneType' object has no attribute '(\w+)'",
+        r"\bundefined method ['`](\w+[?!]?|<<|[-+*/%])' for nil\b|'NoneType' object has no attribute '(\w+)'",
     );
     const LETTERS: usize = 4;
     if root_cause != "code_exception" {
@@ -163,6 +167,31 @@ pub(super) fn never_set(failure: &Failure, root_cause: &str) -> Option<Subject> 
     Some(Subject::new(
         SubjectKind::NullField,
         &format!("{file} {asked} is not set"),
+    ))
+}
+
+/// The function of the product in which a program of JavaScript asks something of null, for tests
+/// of one suite: what is null there was never made, whatever is asked of it.
+fn null_in_function(failure: &Failure, root_cause: &str) -> Option<Subject> {
+    static OF_NULL: LazyPattern = LazyPattern::ascii(
+        r"\bCannot read properties of null \(reading |\bCannot destructure property '[^'\n]*' of '[^'\n]*' as it is null|\bCannot set properties of null \(",
+    );
+    if root_cause != "code_exception" {
+        return None;
+    }
+    let texts = [&failure.text, &failure.message];
+    if !texts
+        .into_iter()
+        .flatten()
+        .any(|text| OF_NULL.is_match(text))
+    {
+        return None;
+    }
+    let frame = product_function(failure)?;
+    let suite = failure.classname.as_deref().unwrap_or_default();
+    Some(Subject::new(
+        SubjectKind::NullField,
+        &format!("{suite} null in {frame}"),
     ))
 }
 
@@ -229,7 +258,8 @@ pub(super) fn raised_by(
     view: &FailureView<'_>,
     failed_at: &HashMap<String, String>,
 ) -> Option<Subject> {
-    if view.kind.root_cause != "code_exception" {
+    // What came in place of an error that a test wants was raised by the same line.
+    if !["code_exception", "expected_error"].contains(&view.kind.root_cause.as_str()) {
         return None;
     }
     let place = failed_at.get(view.fingerprint)?;

@@ -21,6 +21,11 @@ pub(super) fn replaced<'t>(said: impl Iterator<Item = &'t str>, text: &'t str) -
             .or_else(|| compared(told))
             .or_else(|| lines(told))?;
         let (wanted, came) = pair(&wanted, &came)?;
+        // Many answer that they are out of order.
+        let is_answer = came.len() == 3 && came.starts_with('5') && wanted.starts_with('2');
+        if is_answer && came.parse::<u16>().is_ok() {
+            return None;
+        }
         (is_telling(wanted) && is_telling(came)).then(|| format!("{wanted} is {came}"))
     })
 }

@@ -1,6 +1,8 @@
 //! Outages that are told without an address, by the service that the words name.
 
-use super::victims_tests::{causes, report, told};
+use super::victims_tests::{causes, report, report_of, told};
+use crate::engine::Engine;
+use jelly_base::model::Failure;
 
 const SQL_SERVER: &str = "Microsoft.Data.SqlClient.SqlException : A network-related or instance-specific error occurred while establishing a connection to SQL Server. (provider: TCP Provider, error: 40 - Could not open a connection to SQL Server)\n  ----> System.Net.Sockets.SocketException : Connection refused";
 const BLOBS: &str = "Azure.RequestFailedException : Connection refused (127.0.0.1:10000)";
@@ -465,4 +467,72 @@ fn rows_of_one_test_that_met_other_servers_or_answers_are_two_causes() {
         let report = report("go", &failures);
         assert_eq!(causes(&report).len(), 1 + usize::from(apart), "{said}");
     }
+}
+
+#[test]
+fn who_names_nobody_asks_what_its_suite_asks() {
+    let failure = |class: &str, name: &str, message: &str| Failure {
+        dialect: Some("pytest".into()),
+        element: Some("error".into()),
+        classname: Some(class.into()),
+        name: Some(name.into()),
+        message: Some(message.into()),
+        text: Some(message.into()),
+        ..Failure::default()
+    };
+    let bare = "URLError: <urlopen error [Errno 111] Connection refused>";
+    let gates = "curl: (7) Failed to connect to localhost port 8582: Connection refused";
+    let log = "connection to server at \"127.0.0.1\", port 5440 failed: Connection refused";
+    let report = report_of(
+        Engine::builtin(),
+        &[
+            failure("tests.test_gates", "curl", gates),
+            failure("tests.test_gates", "opens", bare),
+            failure("tests.test_log", "writes", log),
+            failure("tests.test_log", "reads", bare),
+            failure("tests.test_mail", "sends", bare),
+        ],
+    );
+    assert_eq!(
+        causes(&report),
+        [
+            vec!["curl", "opens"],
+            vec!["reads", "writes"],
+            vec!["sends"]
+        ]
+    );
+}
+
+#[test]
+fn who_got_nothing_fails_of_what_its_suite_fails_of() {
+    let refused = "redis.exceptions.ConnectionError: Error 111 connecting to localhost:6390. Connection refused.";
+    let health = "assert False\n +  where False = <function healthy at 0x7f19>()";
+    let of = |suite: &str, last: &str| {
+        let failures = [
+            ("stores", refused),
+            ("reads", refused),
+            ("is_healthy", health),
+            ("adds", last),
+        ]
+        .map(|(name, message)| Failure {
+            dialect: Some("pytest".into()),
+            element: Some("failure".into()),
+            classname: Some(suite.into()),
+            name: Some(name.into()),
+            message: Some(message.into()),
+            text: Some(message.into()),
+            ..Failure::default()
+        });
+        let report = report_of(Engine::builtin(), &failures);
+        causes(&report).iter().map(Vec::len).collect::<Vec<_>>()
+    };
+    let cache = "tests.test_cache";
+    assert_eq!(of(cache, "assert 3 == 4"), [1, 3]);
+    assert_eq!(of(cache, "assert 'cache unavailable' == 'ok'"), [4]);
+    // Where tests of the suite pass, a value proves nothing against the environment, and neither
+    // does a mistake.
+    assert_eq!(of("shop", "assert 3 == 4"), [1, 1, 2]);
+    let mistake = "NoMethodError: undefined method `offline' for nil";
+    assert_eq!(of("shop", mistake), [1, 1, 2]);
+    assert_eq!(of("shop", "assert 'cache unavailable' == 'ok'"), [3, 1]);
 }

@@ -8,12 +8,13 @@ use super::lacks::{Subject, SubjectKind};
 use super::members::missing_member;
 use super::names::{is_frame, own_lines};
 use super::raised::initializer;
+use super::refusals::{arguments_refused, lacks_methods};
 use super::renamed::renamed;
 use super::replaced::replaced;
 use super::shifted::{BY_CHANCE, is_rare, shift, swapped};
+use super::suite_exceptions::{raised_in_suite, thrown_in_suite};
 use super::tested::{asked_function, raised_in, tested};
 use super::wanted::{COMPARES, without_wanted};
-use crate::engine::failing_line;
 use jelly_base::model::{Failure, TriagedFailure};
 use jelly_base::text::{LazyPattern, address};
 use std::borrow::Cow;
@@ -91,6 +92,17 @@ pub(super) fn signs(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Sub
     let changes = changes(&triaged.diagnosis.root_cause, text).into_iter();
     found.extend(changes.map(|change| Subject::new(SubjectKind::WrongValue, &change)));
     found.extend(raised_in_suite(failure, triaged));
+    found.extend(thrown_in_suite(failure, text));
+    // What hangs in one suite hangs in whoever waits for it.
+    let waits = ["test_timeout", "wait_timeout"].contains(&triaged.diagnosis.root_cause.as_str())
+        && !triaged.diagnosis.rule.starts_with("browser/");
+    let waits = suite_of(failure).filter(|_| waits);
+    found.extend(waits.map(|suite| {
+        Subject::new(
+            SubjectKind::Tested,
+            &format!("{BY_CHANCE}{suite} waits in vain"),
+        )
+    }));
     if triaged.diagnosis.root_cause == "code_exception" {
         found.extend(evidence.and_then(|said| raised_in(text, said)));
         found.extend(initializer(failure.text.as_deref().unwrap_or_default()));
@@ -123,6 +135,11 @@ pub(super) fn signs(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Sub
         found.extend(swapped.map(|names| Subject::new(SubjectKind::WrongValue, &names)));
     }
     let all = said.into_iter().flatten().chain([text]);
+    let lacks = suite_of(failure).and_then(|suite| {
+        let lacks = all.clone().find_map(lacks_methods)?;
+        Some(format!("{suite} {lacks}"))
+    });
+    found.extend(lacks.map(|lacks| Subject::new(SubjectKind::ErrorCode, &lacks)));
     let arguments = all.clone().find_map(arguments_refused);
     found.extend(arguments.map(|name| Subject::new(SubjectKind::ErrorCode, &name)));
     found.extend(element_state(text).map(|state| Subject::new(SubjectKind::Cover, &state)));
@@ -188,44 +205,6 @@ pub(super) fn signs(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Sub
         found.extend(code.map(|code| Subject::new(SubjectKind::ErrorCode, code)));
     }
     found.into_iter().take(OF_ONE).collect()
-}
-
-/// The function that takes other arguments than it is given, however many these are.
-fn arguments_refused(said: &str) -> Option<String> {
-    static REFUSED: LazyPattern = LazyPattern::ascii(
-        r"(?x)\b([A-Za-z_][\w.]*)\(\)\ (?:takes\ (?:from\ )?\d+\ (?:to\ \d+\ )?positional\ arguments?\ but
-                | missing\ \d+\ required | got\ an\ unexpected\ keyword\ argument)
-              | \bToo\ (?:few|many)\ arguments\ to\ function\ ([\w\\:]+)\(\),",
-    );
-    let found = REFUSED.captures(said)?;
-    let name = found.get(1).or_else(|| found.get(2))?.as_str();
-    Some(format!("arguments of {name}"))
-}
-
-/// What an exception says that is about a place in a list, and no number of another kind.
-const BOUNDS: [&str; 5] = ["range", "bound", "index", "size()", "length"];
-
-/// What the product raised that shows no line of it, but for the numbers of a value: in one
-/// suite, that is one fault.
-fn raised_in_suite(failure: &Failure, triaged: &TriagedFailure) -> Option<Subject> {
-    const LETTERS: usize = 24;
-    let suite = failure
-        .classname
-        .as_deref()
-        .filter(|suite| !suite.is_empty())?;
-    let said = &triaged.diagnosis.evidence.as_ref()?.text;
-    if triaged.diagnosis.root_cause != "code_exception"
-        || said.len() < LETTERS
-        || !BOUNDS.iter().any(|word| said.contains(word))
-        || failing_line(failure).is_some()
-    {
-        return None;
-    }
-    let bare: String = said.chars().filter(|c| !c.is_ascii_digit()).collect();
-    Some(Subject::new(
-        SubjectKind::Tested,
-        &format!("{suite} {bare}"),
-    ))
 }
 
 /// What is wrong with the TLS of a server, with the server.

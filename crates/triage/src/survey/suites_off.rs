@@ -10,9 +10,11 @@ use jelly_base::model::{FailureView, Side};
 use jelly_base::text::{LazyPattern, WordList};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Causes that are told of a suite at least, and how many of a hundred of its tests fail of
-/// them: two wrong values may come by chance, and a few among many are faults of their own.
+/// Causes that are told of a suite at least and at most, and how many of a hundred of its tests
+/// fail of them: two wrong values may come by chance, a few among many are faults of their own,
+/// and a suite with many is one that asks all parts of a product.
 const CAUSES_OF_ONE: usize = 3;
+const CAUSES_AT_MOST: usize = 5;
 const OF_HUNDRED: usize = 55;
 
 /// Joins groups of wrong values in a suite of which most tests fail so.
@@ -39,7 +41,8 @@ pub(super) fn join_suites(
         let failed = tests_of(views, groups, &together);
         let all = mentions.get(report).map_or(0, |told| told.tests_of(suite));
         let most = all > 0 && failed * 100 >= all * OF_HUNDRED;
-        if together.len() < CAUSES_OF_ONE || !most || tests_several(views, groups, &together) {
+        let few = (CAUSES_OF_ONE..=CAUSES_AT_MOST).contains(&together.len());
+        if !few || !most || tests_several(views, groups, &together) {
             continue;
         }
         if let Some(mentions) = mentions.get(report)
@@ -85,7 +88,11 @@ enum ValueKind {
 
 /// Those of the groups that wanted the kind of value that most of them did, with those that
 /// show none: one fault of prices makes no list of names wrong.
-fn of_one_kind(views: &[FailureView<'_>], groups: &[Group], together: Vec<usize>) -> Vec<usize> {
+pub(super) fn of_one_kind(
+    views: &[FailureView<'_>],
+    groups: &[Group],
+    together: Vec<usize>,
+) -> Vec<usize> {
     let wanted = |at: usize| {
         let view = groups[at].victims.first().map(|first| &views[*first])?;
         let evidence = view.evidence.map(|(_, text)| text);
@@ -176,7 +183,7 @@ fn tests_several(views: &[FailureView<'_>], groups: &[Group], together: &[usize]
 }
 
 /// Whether the failing lines of a suite call several functions, of which each may be wrong.
-fn calls_several(
+pub(super) fn calls_several(
     views: &[FailureView<'_>],
     groups: &[Group],
     together: &[usize],
@@ -237,9 +244,10 @@ fn names_a_thing(suite: &str) -> bool {
     name.len() >= LETTERS && is_word && !OF_MANY.has(&name)
 }
 
-/// What a test is told to be of.
+/// What a test is told to be of. Mocha's writer has the title of a test in the place of its class.
 pub(super) fn suite_of<'v>(view: &FailureView<'v>) -> &'v str {
-    class_or_suite(view.classname, view.suite)
+    let is_title = view.classname.contains(' ') && view.name.ends_with(view.classname);
+    class_or_suite(if is_title { "" } else { view.classname }, view.suite)
 }
 
 /// The class of a test, or its suite where it has none.

@@ -8,7 +8,7 @@ use jelly_base::text::{LazyPattern, WordList};
 
 /// What is called on any value, or is the framework's.
 const OF_ANY: WordList = WordList(
-    "abs at back begin c_str ceil count data dynamic_cast empty end fabs find first floor front get \
+    "Approx Contains EndsWith Equals Matches StartsWith WithinAbs WithinRel abs at back begin c_str ceil count data dynamic_cast empty end fabs find first floor front get \
      length max min move number pow round second size sqrt static_cast std str string to_string \
      value what",
 );
@@ -34,27 +34,22 @@ struct Thrown<'v> {
     group: usize,
     report: &'v str,
     said: String,
-    /// The first function of the project that the condition calls.
-    called: &'v str,
+    /// The functions of the project that the condition calls, each with what it is of.
+    called: Vec<String>,
 }
 
 impl<'v> Thrown<'v> {
     fn of(group: usize, view: &FailureView<'v>) -> Option<Self> {
-        static CALL: LazyPattern = LazyPattern::ascii(r"\b([A-Za-z_]\w+)\(");
         let is_native = view.kind.rule.starts_with("native/");
         if !is_native || view.kind.root_cause != "code_exception" {
             return None;
         }
         let (_, evidence) = view.evidence?;
         let condition = view.message?;
-        let calls = CALL.captures_iter(condition);
-        let mut calls = calls.filter_map(|call| Some(call.get(1)?.as_str()));
-        // What begins with a capital letter is made, or the framework's.
-        let is_own = |name: &&str| !OF_ANY.has(name) && !name.starts_with(char::is_uppercase);
-        let called = calls.find(is_own)?;
+        let called = calls(condition);
         let said = skeleton(evidence);
         // Where the condition is what is quoted, nothing tells what was thrown.
-        (!evidence.contains(condition)).then_some(Self {
+        (!called.is_empty() && !evidence.contains(condition)).then_some(Self {
             group,
             report: view.report,
             said,
@@ -63,6 +58,89 @@ impl<'v> Thrown<'v> {
     }
 
     fn is_alike(&self, other: &Self) -> bool {
-        self.report == other.report && self.said == other.said && self.called == other.called
+        // What several functions are given is made for each of them.
+        let are_bare = self.called.len() == 1 || other.called.len() == 1;
+        let mut called = self
+            .called
+            .iter()
+            .take(if are_bare { usize::MAX } else { 1 });
+        self.report == other.report
+            && self.said == other.said
+            && called.any(|function| other.called.contains(function))
+    }
+}
+
+/// The functions that a condition calls, as `money::parse`; what is called on what another gave
+/// is one with it, as in `make_cart().total()`: either may have thrown.
+fn calls(condition: &str) -> Vec<String> {
+    static CALL: LazyPattern =
+        LazyPattern::ascii(r"(?:\b[A-Za-z_]\w*(?:::|\.|->))*\b([A-Za-z_]\w+)\(");
+    const READ: usize = 1000;
+    let condition = &condition[..condition.floor_char_boundary(READ.min(condition.len()))];
+    let mut found: Vec<(usize, String)> = Vec::new();
+    for call in CALL.captures_iter(condition) {
+        let (Some(whole), Some(name)) = (call.get(0), call.get(1)) else {
+            continue;
+        };
+        let before = &condition[..whole.start()];
+        let is_macro = name.as_str().len() > 2 && !name.as_str().contains(char::is_lowercase);
+        if OF_ANY.has(name.as_str()) || is_macro {
+            continue;
+        }
+        let told = whole.as_str().trim_end_matches('(').to_owned();
+        let given = before
+            .strip_suffix(").")
+            .or_else(|| before.strip_suffix(")->"));
+        let giver = given.and_then(|given| {
+            let mut known = found.iter_mut().rev();
+            known.find(|(at, _)| closes(&condition[*at..given.len() + 1]))
+        });
+        match giver {
+            Some((at, chain)) => {
+                chain.push('.');
+                chain.push_str(&told);
+                *at = whole.end();
+            }
+            None => found.push((whole.end(), told)),
+        }
+    }
+    found.into_iter().map(|(_, told)| told).collect()
+}
+
+/// Whether a text that begins behind a bracket ends with the one that closes it.
+fn closes(text: &str) -> bool {
+    let mut open = 1_usize;
+    for (at, letter) in text.char_indices() {
+        match letter {
+            '(' => open += 1,
+            ')' => open -= 1,
+            _ => {}
+        }
+        if open == 0 {
+            return at + 1 == text.len();
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::calls;
+
+    #[test]
+    fn functions_are_told_with_what_they_are_of() {
+        for (condition, told) in [
+            ("parse_money(\"1\") == 1", vec!["parse_money"]),
+            ("ParseMoney(\"1\") == Approx(1)", vec!["ParseMoney"]),
+            ("xml::parse(s) == 1", vec!["xml::parse"]),
+            (
+                "make_cart(1, of(2)).total() == 3",
+                vec!["make_cart.total", "of"],
+            ),
+            ("number(load(\"flute\"), \"cutoff\") == 2", vec!["load"]),
+            ("size(a.begin()) == 2", Vec::new()),
+        ] {
+            assert_eq!(calls(condition), told, "{condition}");
+        }
     }
 }

@@ -67,9 +67,11 @@ fn raised(leads: &[(usize, &FailureView<'_>)], came: &[Came<'_>]) -> Vec<(usize,
     let mut said: BTreeMap<(&str, String), BTreeSet<usize>> = BTreeMap::new();
     // What two requests were answered with in the same words need not be one cause.
     let mut tellers = BTreeSet::new();
+    let wrapping: BTreeSet<usize> = came.iter().map(|one| one.group).collect();
     for (at, view) in leads {
         let cause = view.kind.root_cause.as_str();
-        if COMPARES.contains(&cause) {
+        let wraps = cause == "code_exception" && wrapping.contains(at);
+        if COMPARES.contains(&cause) || wraps {
             continue;
         }
         if TELLERS.contains(&cause) {
@@ -91,9 +93,11 @@ fn raised(leads: &[(usize, &FailureView<'_>)], came: &[Came<'_>]) -> Vec<(usize,
     let mut found = Vec::new();
     for one in came {
         let form = skeleton(one.text);
+        let begin = cut_off(one.text);
         let is_meant = |(report, sentence): &(&str, String)| {
+            let begins = || begin.is_some_and(|begin| sentence.starts_with(begin));
             let tells = || holds_whole(one.text, sentence) || holds_whole(&form, sentence);
-            *report == one.report && tells()
+            *report == one.report && (tells() || begins())
         };
         let meant = said.iter().filter(|(said, _)| is_meant(said));
         let meant = meant.flat_map(|(_, by)| by.iter().copied());
@@ -105,6 +109,14 @@ fn raised(leads: &[(usize, &FailureView<'_>)], came: &[Came<'_>]) -> Vec<(usize,
         }
     }
     found
+}
+
+/// The beginning of an error that a framework cut off, without the word that it cut.
+fn cut_off(came: &str) -> Option<&str> {
+    const LETTERS: usize = 24;
+    let (kept, _) = came.split_once('…')?;
+    let kept = kept.rsplit_once(' ')?.0.trim_start_matches(['\'', '"']);
+    (kept.len() >= LETTERS).then_some(kept)
 }
 
 /// Those that got the same error in other words: the first is the one of which all are told.

@@ -519,9 +519,8 @@ fn a_field_that_has_another_name_is_one_cause() {
 
 #[test]
 fn who_quotes_a_driver_that_names_no_server_is_a_victim_of_its_outage() {
-    let report = report(
-        "phpunit",
-        &[
+    // Each of a class of its own: tests of one ask the same.
+    let failures = [
             told(
                 "finds",
                 "PDOException: SQLSTATE[HY000] [2002] Connection refused",
@@ -540,8 +539,17 @@ fn who_quotes_a_driver_that_names_no_server_is_a_victim_of_its_outage() {
                 "App\\MailException: Connection to the mail host refused\nFailed asserting that 500 is identical to 200.\n\n/srv/tests/MailTest.php:7",
                 "",
             ),
-        ],
-    );
+    ]
+    .map(|told| Failure {
+        dialect: Some("phpunit".into()),
+        element: Some("failure".into()),
+        classname: Some(format!("{}Test", told.name)),
+        name: Some(told.name.into()),
+        message: Some(told.message.into()),
+        text: Some(told.text.into()),
+        ..Failure::default()
+    });
+    let report = report_of(Engine::builtin(), &failures);
     assert_eq!(causes(&report), [vec!["finds", "pages"], vec!["mails"]]);
 }
 
