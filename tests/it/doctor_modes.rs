@@ -101,6 +101,11 @@ fn what_a_parser_of_arguments_says_is_what_is_written_or_left_out() {
         "missing.py",
         "Usage: clk.py [OPTIONS] VAULT\nTry 'clk.py --help' for help.\n\nError: Missing option '--project'.\n",
     );
+    // What was meant stands on another line.
+    let typed = says(
+        "typed.py",
+        "error: unknown option '--vualt'\n(Did you mean --vault?)\n",
+    );
     let gone = project.path("gone").display().to_string();
     let git = says(
         "git.py",
@@ -109,6 +114,7 @@ fn what_a_parser_of_arguments_says_is_what_is_written_or_left_out() {
     let servers = json!({
         "unknown": { "command": "python3", "args": [unknown, "stdio", "--port", "39111"] },
         "missing": { "command": "python3", "args": [missing] },
+        "typed": { "command": "python3", "args": [typed, "--vualt=/v"] },
         "git": { "command": "python3", "args": [git, "--repository", gone] },
     });
     let report = examined(&project, &servers, "20s");
@@ -118,6 +124,7 @@ fn what_a_parser_of_arguments_says_is_what_is_written_or_left_out() {
             "missing",
             format!(r#""args": ["{missing}", "--project", "<project>"]"#),
         ),
+        ("typed", format!(r#""args": ["{typed}", "--vault=/v"]"#)),
         ("git", format!("$ git init {gone}")),
     ] {
         let printed = fixes(of(&report, name));

@@ -128,6 +128,7 @@ fn what_an_installed_package_of_npm_lacks_is_told_with_the_range_that_is_asked_f
     project.write("app/mcp.js", "import '@s/sdk/server/mcp.js'\n");
     project.write("app/export.js", "import { B } from '@s/sdk/types.js'\n");
     project.write("late/export.js", "import { B } from '@s/sdk/types.js'\n");
+    project.write("app/ending.js", "import '@s/sdk/types'\n");
     // Nothing says which version it was written for.
     let own = json!({ "name": "own", "type": "module" });
     npm(
@@ -148,6 +149,8 @@ fn what_an_installed_package_of_npm_lacks_is_told_with_the_range_that_is_asked_f
     let servers = json!({
         "subpath": { "command": "node", "args": [at("app/mcp.js")] },
         "export": { "command": "node", "args": [at("app/export.js")] },
+        "ending": { "command": "node", "args": [at("app/ending.js")] },
+        "blank": { "command": "node", "args": [" --no-warnings", at("app/ending.js")] },
         "open": { "command": "node", "args": [at("late/export.js")] },
         "free": { "command": "node", "args": [at("free/export.js")] },
         "moved": { "command": "node", "args": [at("app/node_modules/tool/build/index.js")] },
@@ -165,6 +168,10 @@ fn what_an_installed_package_of_npm_lacks_is_told_with_the_range_that_is_asked_f
         "The installed `@s/sdk` 0.6.0 has no",
     );
     tells(&report, "export", cause, &install);
+    let ending = format!("Write `types.js` in the import in {}.", at("app/ending.js"));
+    tells(&report, "ending", cause, &ending);
+    let blank = r#""args": ["--no-warnings", "#;
+    tells(&report, "blank", "invalid_argument", blank);
     tells(&report, "open", cause, "npm install '@s/sdk@<0.5'");
     let free = format!(
         "Install that one by `cd {} && npm install '@s/sdk@<version>'`, which writes",

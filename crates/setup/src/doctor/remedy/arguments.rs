@@ -173,9 +173,8 @@ impl Doctor<'_> {
         let unknown = self.unknown()?;
         let flag = unknown.split([' ', '=']).next()?;
         let named = |text: &&str| text.starts_with("--") && text.len() > 3 && *text != flag;
-        let others = self
-            .told
-            .split(|c: char| !(c.is_alphanumeric() || c == '-' || c == '_'));
+        let said = format!("{}\n{}", self.told, self.stderr);
+        let others = said.split(|c: char| !(c.is_alphanumeric() || c == '-' || c == '_'));
         let meant = close_names(flag, others.filter(named)).into_iter().next()?;
         let words = self.started.words();
         let index = words

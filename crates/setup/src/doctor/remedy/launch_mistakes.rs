@@ -54,6 +54,7 @@ impl Doctor<'_> {
             started
                 .then(|| {
                     let first = self.dashes().or_else(|| self.quotes());
+                    let first = first.or_else(|| self.blank_beside_word());
                     first.or_else(|| self.unsplit())
                 })
                 .flatten()

@@ -168,7 +168,9 @@ impl Doctor<'_> {
             let what = "Or have uv fetch and start it; write";
             return Some(remedy.write(what, started.command_and_args("uvx", &uvx)));
         }
-        if script.is_some() && self.context.sight.on_path("uv").is_some() {
+        // What the environment of a Python of its own holds, uv would leave behind.
+        let is_of_system = !self.started.command.text.contains(['/', '\\']);
+        if script.is_some() && is_of_system && self.context.sight.on_path("uv").is_some() {
             let uv = started.words_after(&["run", "--with", package, "python"]);
             let what = "Or have uv install it aside; write";
             return Some(remedy.write(what, started.command_and_args("uv", &uv)));

@@ -26,6 +26,8 @@ pub(super) struct Lack {
     part: String,
     /// A file of its own is what it lacks.
     is_torn: bool,
+    /// The file that is meant, which the import names without its ending.
+    meant: Option<String>,
 }
 
 impl Lack {
@@ -40,6 +42,10 @@ impl Lack {
             "The installed `{}`{version} has no {}.",
             self.package, self.part
         );
+        if let Some(meant) = &self.meant {
+            let why = format!("`{meant}` is there, and a module names a file with its ending.");
+            return (what, why);
+        }
         let why = match (self.is_torn, self.asker(doctor)) {
             (true, _) => "Its installation is not whole, or it was never built.".to_owned(),
             (false, Some((name, range))) => format!("{name} asks for `{}@{range}`.", self.package),
@@ -148,7 +154,19 @@ impl Doctor<'_> {
             .as_ref()
             .is_some_and(|file| file.starts_with(&folder));
         let part = format!("`{}`", rest.display());
-        Some(self.lacking(folder, package, importer, part, is_torn))
+        // What others installed is not the user's to edit.
+        let is_own = |file: &PathBuf| !file.iter().any(|part| part == "node_modules");
+        let meant = importer.as_ref().filter(|file| is_own(file)).and_then(|_| {
+            let name = rest.file_name()?.to_str()?;
+            let with = |ending: &&str| folder.join(rest.with_file_name(format!("{name}{ending}")));
+            let mut endings = [".js", ".mjs", ".cjs"].into_iter();
+            let ending = endings.find(|ending| sight.is_there(&with(ending)))?;
+            Some(format!("{name}{ending}"))
+        });
+        Some(Lack {
+            meant,
+            ..self.lacking(folder, package, importer, part, is_torn)
+        })
     }
 
     fn lacking(
@@ -167,6 +185,7 @@ impl Doctor<'_> {
             importer,
             part,
             is_torn,
+            meant: None,
         }
     }
 
@@ -202,6 +221,10 @@ impl Doctor<'_> {
         let Some((root, _)) = folder.and_then(|folder| folder.split_once("/node_modules/")) else {
             return Remedy::new();
         };
+        if let (Some(meant), Some(importer)) = (&lack.meant, &lack.importer) {
+            let importer = importer.display();
+            return Remedy::new().say(format!("Write `{meant}` in the import in {importer}."));
+        }
         let is_cached = root.contains("/_npx/");
         let (package, prefix) = (word(&lack.package), word(root));
         if is_cached && lack.is_torn {

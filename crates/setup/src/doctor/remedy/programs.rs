@@ -38,6 +38,14 @@ pub(super) const UPSTREAM: &[&str] = &[
     "find-program",
 ];
 
+/// Functions of shells, with the program that people mean by them.
+const SHELL_FUNCTIONS: [(&str, &str); 4] = [
+    ("nvm", "node"),
+    ("rvm", "ruby"),
+    ("sdk", "java"),
+    ("workon", "python"),
+];
+
 impl Doctor<'_> {
     pub(super) fn command(&self) -> Remedy {
         // What a server that runs looks for is not the entry's command.
@@ -75,6 +83,18 @@ impl Doctor<'_> {
                 .say(what)
                 .paste(started.command(&full).members)
                 .instead_of(INSTALLED);
+        }
+        // What shells load when somebody signs in, no client can start.
+        if let Some((_, program)) = SHELL_FUNCTIONS
+            .iter()
+            .find(|(function, _)| *function == name)
+        {
+            let what = format!(
+                "`{name}` is a function of the shells that people type into, and no program; write \
+                 the path that `command -v {program}` tells there"
+            );
+            let full = blank(&format!("full path of {program}"));
+            return known_program(what, started.command(&full), INSTALLED);
         }
         let meant = launchers_like(name);
         if let Some(meant) = meant.iter().find(|name| sight.on_path(name).is_some()) {
@@ -268,7 +288,10 @@ impl Doctor<'_> {
         let unpinned = version
             .next()
             .map_or(fetched.spec, |(end, _)| &fetched.spec[..end]);
-        let meant = packages_like(unpinned, is_python);
+        let mut meant = packages_like(unpinned, is_python);
+        // PyPI takes either mark for the other.
+        let normal = |name: &str| name.to_ascii_lowercase().replace(['_', '.'], "-");
+        meant.retain(|meant| !is_python || normal(meant) != normal(unpinned));
         if !meant.is_empty() {
             return meant.iter().fold(Remedy::new(), |remedy, meant| {
                 let what = format!("`{unpinned}` is probably `{meant}`, mistyped; write");
@@ -287,7 +310,12 @@ impl Doctor<'_> {
             let what = "There is no such version; choose one that exists, and write";
             return Remedy::new()
                 .write(what, self.with_package(fetched.index, &text))
-                .run(format!("{list} {}{end}", word(unpinned)));
+                .run(format!("{list} {}{end}", word(unpinned)))
+                .instead_of(&[
+                    "check-package-name",
+                    "show-package-on-npm",
+                    "show-versions-on-pypi",
+                ]);
         }
         Remedy::new()
             .write(

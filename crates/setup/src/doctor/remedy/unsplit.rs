@@ -92,6 +92,27 @@ impl Doctor<'_> {
         )
     }
 
+    /// A blank before or behind an option, or the name of a package.
+    pub(super) fn blank_beside_word(&self) -> Option<Seen> {
+        let program = self.started.program();
+        if SHELLS.contains(&program) || RUN_LINES.has(program) {
+            return None;
+        }
+        let is_wrong = |text: &str| {
+            let word = text.trim();
+            // npm takes a name with a blank for a version of none.
+            let is_name = || {
+                let asked = format!("undefined@{word}");
+                WITH_PACKAGES.contains(&program) && self.stderr.contains(&asked)
+            };
+            word != text && !word.contains(char::is_whitespace) && (is_flag(word) || is_name())
+        };
+        let what = |text: &str| format!("The argument `{text}` has a blank beside its word.");
+        let why =
+            "No shell takes the blank away: the program gets it, too, and knows no such word.";
+        self.split_args("doctor/blank-beside-word", is_wrong, what, why)
+    }
+
     /// `-c` and the line behind it in one argument of a shell.
     fn unsplit_line(&self) -> Option<Seen> {
         let started = self.started;
