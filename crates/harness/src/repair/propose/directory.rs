@@ -39,8 +39,12 @@ pub(super) fn of_server(case: &FailureCase<'_>) -> Option<Proposal> {
     dirs.retain(|dir| !needed || Some(dir) != cwd.as_ref());
     dirs.retain(|dir| is_named(&said, dir, facts));
     if case.diagnosis.rule == OF_A_FILE {
-        let folders = dirs.iter().filter_map(|file| file.parent());
-        dirs = folders.map(Path::to_owned).collect();
+        // What has no ending is a folder itself, as far as anybody can tell.
+        let folder = |path: &PathBuf| match path.extension() {
+            Some(_) => path.parent().map(Path::to_owned),
+            None => Some(path.clone()),
+        };
+        dirs = dirs.iter().filter_map(folder).collect();
     }
     dirs.retain(|dir| can_be_created(dir, facts));
     let proposal = proposal(server_target(&server.name), dirs, facts)?;
