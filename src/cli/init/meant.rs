@@ -52,7 +52,7 @@ pub async fn origins(shared: &Shared<'_>) -> Result<Vec<Origin>, Refusal> {
             }
             return from_package::from_server_json(shared, path).await;
         }
-        ([], None, [one, ..]) => return Err(Refusal::invalid(no_url(args, one))),
+        ([], None, [one, ..]) => return Err(Refusal::invalid(no_url(shared, args, one))),
         ([], None, []) => {
             return Err(Refusal::invalid(
                 "error: no server was named\nhelp: jelly init -- COMMAND [ARGS]..., jelly init \

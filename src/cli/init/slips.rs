@@ -6,7 +6,8 @@ use super::origin::typed;
 use super::shared::Shared;
 use crate::cli::args::InitArgs;
 use crate::cli::refusal::Refusal;
-use jelly_base::text::redact::looks_secret;
+use crate::cli::settings::inherited_secrets;
+use jelly_base::text::redact::{Redactor, looks_secret};
 use jelly_base::text::{did_you_mean, one_line, sanitize, shell_command, shell_path};
 use jelly_plan::Part;
 use std::collections::BTreeSet;
@@ -43,12 +44,22 @@ pub fn no_command(shared: &Shared<'_>, file: &str) -> String {
 }
 
 /// Words stand where a URL is wanted.
-pub fn no_url(args: &InitArgs, first: &str) -> String {
-    let command = sanitize(&shell_command(&args.names)).into_owned();
+pub fn no_url(shared: &Shared<'_>, args: &InitArgs, first: &str) -> String {
+    // A command line that was quoted whole is one word.
+    let words: Vec<String> = match args.names.as_slice() {
+        [one] => shlex::split(one).unwrap_or_else(|| vec![one.clone()]),
+        names => names.to_vec(),
+    };
+    let command = sanitize(&shell_command(&words)).into_owned();
+    let redactor = Redactor::new(inherited_secrets(&shared.world.env));
+    let flags = match args.retyped.flags_but(&[], &redactor) {
+        flags if flags.is_empty() => flags,
+        flags => format!("{flags} "),
+    };
     let first = one_line(first, 80);
     format!(
         "error: `{first}` is not a URL, and no server.json\nhelp: a command stands behind `--`: jelly \
-         init -- {command}; names of servers go with --config CONFIG"
+         init {flags}-- {command}; names of servers go with --config CONFIG"
     )
 }
 
