@@ -4,6 +4,7 @@
 //! Main type: [`CiCall`]. Nothing of this is a result, so that a warning is
 //! enough where it fails.
 
+use super::named_files::named_file;
 use super::out::{UntilClosed, print_as_is};
 use super::refusal::complain;
 use super::settings::World;
@@ -146,7 +147,11 @@ impl CiCall {
     /// # Errors
     /// Stdout takes no more.
     pub fn tell_triage(self, world: &World, report: &TriageReport) -> io::Result<()> {
-        let terms = |max| self.terms(world, max);
+        let of_report = |report: &str, file: &str| named_file(&world.cwd, report, file);
+        let terms = |max| NoticeTerms {
+            of_report: &of_report,
+            ..self.terms(world, max)
+        };
         match self.system {
             CiSystem::Github => {
                 if self.speaks {

@@ -31,6 +31,7 @@ mod listening;
 mod login;
 mod matrix;
 mod merge;
+mod named_files;
 mod named_server;
 mod open_history;
 mod out;

@@ -15,6 +15,7 @@ use super::doctor::sight::Machine;
 use super::find::{find, find_usual};
 use super::invalid::chain;
 use super::known::{KnownList, day_of, open_known};
+use super::named_files::named_file;
 use super::open_history::{OpenHistory, recent_ends};
 use super::refusal::{Refusal, complain};
 use super::report_files::ReportFiles;
@@ -382,8 +383,11 @@ impl TriageCall<'_> {
             (Mode::Rca, TriageFormat::Md) => out.write_all(show::markdown(report).as_bytes()),
             (Mode::Rca, TriageFormat::Table) => out.write_all(show::table(report).as_bytes()),
             (Mode::Rca, TriageFormat::Github) => {
+                let of_report =
+                    |report: &str, file: &str| named_file(&self.world.cwd, report, file);
                 let terms = NoticeTerms {
                     workspace: self.workspace(),
+                    of_report: &of_report,
                     ..NoticeTerms::plain(GITHUB_STEP)
                 };
                 out.write_all(github_commands(&of_triage(report, terms)).as_bytes())

@@ -60,6 +60,9 @@ pub struct NoticeTerms<'t> {
     /// `file:line` of the project at which the server itself failed, for
     /// failures that the plan is not to blame for.
     pub in_stack: &'t dyn Fn(&FailureReport) -> Option<String>,
+    /// Where a file lies that a report names, if not where the call is: a framework names files
+    /// from the folder that it ran in.
+    pub of_report: &'t dyn Fn(&str, &str) -> Option<String>,
 }
 
 impl NoticeTerms<'_> {
@@ -71,6 +74,7 @@ impl NoticeTerms<'_> {
             workspace: None,
             folder: None,
             in_stack: &|_| None,
+            of_report: &|_, _| None,
         }
     }
 
@@ -482,8 +486,13 @@ fn of_cluster(
         NoticeLevel::Error
     };
     let spot = place(report, cluster);
+    let named = |spot: Spot<'_>| {
+        let of = report.victims(cluster).next().map(|failure| failure.report);
+        let found = of.and_then(|of| (terms.of_report)(of, spot.file));
+        terms.named(found.as_deref().unwrap_or(spot.file))
+    };
     Notice {
-        file: spot.map(|spot| terms.named(spot.file)),
+        file: spot.map(named),
         line: spot.and_then(|spot| spot.line),
         id: cluster.fingerprint.clone(),
         ..Notice::bare(level, &title, text)
