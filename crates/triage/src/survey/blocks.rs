@@ -3,27 +3,13 @@
 
 use super::group::{CAUSES, Group, OF_EACH, merge};
 use super::mentions::Mentions;
-use super::suites_off::{calls_several, is_wrong_value, of_one_kind, suite_of, tests_of};
+use super::suites_off::{calls_several, is_wrong_value, of_one_kind, tests_of};
+use super::titles::{block_of, letters, suite_of};
 use jelly_base::model::FailureView;
 use std::collections::{BTreeMap, HashMap};
 
 /// Tests of a block that is about one thing. A larger one may be about many.
 const TESTS: usize = 6;
-
-/// The block of tests that a title tells, as Vitest, Jest and Playwright put it before the title
-/// of the test, and as authors do: `clock of the site > summer`, `schedule: daily`.
-pub(super) fn block_of(name: &str) -> Option<&str> {
-    const WORDS: usize = 2;
-    let nested = [" > ", " › "]
-        .iter()
-        .find_map(|mark| name.rsplit_once(mark));
-    if let Some((block, _)) = nested {
-        return Some(block);
-    }
-    let (block, _) = name.split_once(": ")?;
-    let is_title = block.split(' ').count() <= WORDS && !block.contains(['(', '"', '\'', '[']);
-    (is_title && !block.is_empty()).then_some(block)
-}
 
 /// What the tests of a block are counted by.
 pub(super) fn counted_as(suite: &str, block: &str) -> String {
@@ -77,10 +63,6 @@ pub(super) fn join_blocks(
 /// Whether a block may hold tests of many things: one of a class, which has many functions, or
 /// one that the file has its name from, which then holds them all (`test/cart.spec.ts`, `Cart`).
 fn is_of_many(suite: &str, block: &str) -> bool {
-    let letters = |text: &str| -> String {
-        let letters = text.chars().filter(|c| c.is_alphanumeric());
-        letters.flat_map(char::to_lowercase).collect()
-    };
     let parts = block.split(" > ").flat_map(|part| part.split(" › "));
     let last = parts.last().unwrap_or(block);
     let is_class = last.starts_with(char::is_uppercase) && !last.contains(' ');
@@ -97,21 +79,7 @@ fn is_of_many(suite: &str, block: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{block_of, is_of_many};
-
-    #[test]
-    fn a_block_is_told_by_the_title() {
-        for (name, block) in [
-            ("clock > of the site > summer", Some("clock > of the site")),
-            ("clock › summer", Some("clock")),
-            ("schedule: daily", Some("schedule")),
-            ("test_schedule", None),
-            ("a rather long title: with an end", None),
-            ("check(\"a: b\")", None),
-        ] {
-            assert_eq!(block_of(name), block, "{name}");
-        }
-    }
+    use super::is_of_many;
 
     #[test]
     fn a_block_of_a_class_or_of_a_whole_file_is_of_many() {

@@ -1,11 +1,12 @@
 //! One report's cases → its failures with their diagnoses.
 
 use super::account::ReportPart;
-use super::blocks::{block_of, counted_as};
+use super::blocks::counted_as;
 use super::mentions::Mentions;
 use super::read::Tools;
 use super::rerun::Hint;
-use super::suites_off::class_or_suite;
+use super::titles::block_of;
+use super::titles::class_or_suite;
 use crate::engine::{failing_line, is_library, without_teardown};
 use crate::frameworks;
 use crate::history::TestName;

@@ -3,7 +3,7 @@
 
 use super::lacks::{Subject, SubjectKind};
 use super::shifted::{BY_CHANCE, compared, is_rare};
-use super::signs::suite_of;
+use super::titles::{suite_of_failure, titles_around};
 use jelly_base::model::Failure;
 use jelly_base::text::{LazyPattern, holds_whole};
 use regex::Captures;
@@ -15,7 +15,7 @@ pub(super) fn compared_signs(failure: &Failure, said: &[Option<&str>], text: &st
         [odd_value, apart, ratio, negated, each_apart];
     // Who computes with nothing gets the same from many functions, bare and within a text.
     let odd_of = |told: &(String, String)| odd(&told.0, &told.1);
-    let suite = suite_of(failure).unwrap_or_default();
+    let suite = suite_of_failure(failure).unwrap_or_default();
     let told: Vec<(String, String)> = said
         .iter()
         .flatten()
@@ -298,7 +298,7 @@ pub(super) fn called_signs(
         .iter()
         .find(|calls| !calls.starts_with(' '))
         .or(told.first())?;
-    let block = block_of(failure)?;
+    let block = whole_block(failure)?;
     Some(Subject::new(
         SubjectKind::Tested,
         &format!("{block} {calls}"),
@@ -345,13 +345,11 @@ fn of_suite(suite: &str, sign: &str) -> Subject {
     Subject::new(SubjectKind::Tested, &name)
 }
 
-/// The block of tests that a failure is in, by the titles around its own.
-fn block_of(failure: &Failure) -> Option<String> {
+/// The suite of a failure with the titles around its own.
+fn whole_block(failure: &Failure) -> Option<String> {
     let name = failure.name.as_deref()?;
-    let (block, _) = [" > ", " › "]
-        .iter()
-        .find_map(|mark| name.rsplit_once(mark))?;
-    Some(format!("{} {block}", suite_of(failure)?))
+    let block = titles_around(name)?;
+    Some(format!("{} {block}", suite_of_failure(failure)?))
 }
 
 /// Whether a function was called too often or too seldom, as Vitest and Jest tell it, and

@@ -70,6 +70,7 @@ mod suite_exceptions;
 mod suites_off;
 mod tested;
 mod thrown;
+mod titles;
 mod told_errors;
 mod unfinished;
 mod unreached;

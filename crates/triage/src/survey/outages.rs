@@ -7,7 +7,7 @@ use super::group::{Group, OF_EACH, SERVERS, merge, subjects};
 use super::mentions::Mentions;
 use super::service::service_of;
 use super::subject::{host_of, is_engine};
-use super::suites_off::suite_of;
+use super::titles::suite_of;
 use jelly_base::model::FailureView;
 use jelly_base::model::{Outage, outage};
 use jelly_base::text::{LazyPattern, THIS_MACHINE};

@@ -7,6 +7,7 @@ use super::mentions::Mentions;
 use super::shifted::BY_CHANCE;
 use super::signs::{CHANGED_ATTRIBUTE, is_wrong_value, names_functions};
 use super::thrown::thrown_alike;
+use super::titles::letters;
 use super::told_errors::told_errors;
 use jelly_base::model::{FailureView, Side};
 use jelly_base::text::{LazyPattern, WordList};
@@ -279,10 +280,4 @@ fn is_for(function: &str, class: &str, name: &str) -> bool {
         || name.contains(&called) && is_long
         || owner.is_some() && name.contains(&both);
     !called.is_empty() && is_of_owner && (begins || class.ends_with(&called) && is_long)
-}
-
-/// The letters and digits of a name, small: `test_adds` and `TestAdds` are one.
-fn letters(name: &str) -> String {
-    let letters = name.chars().filter(|letter| letter.is_alphanumeric());
-    letters.flat_map(char::to_lowercase).collect()
 }

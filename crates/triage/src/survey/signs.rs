@@ -14,6 +14,7 @@ use super::replaced::replaced;
 use super::shifted::{BY_CHANCE, is_rare, shift, swapped};
 use super::suite_exceptions::{raised_in_suite, thrown_in_suite};
 use super::tested::{asked_function, raised_in, tested};
+use super::titles::suite_of_failure;
 use super::wanted::{COMPARES, without_wanted};
 use jelly_base::model::{Failure, TriagedFailure};
 use jelly_base::text::{LazyPattern, address};
@@ -29,21 +30,6 @@ const READ: usize = 4 << 10;
 const LINES: usize = 8;
 /// How the head of a difference begins, which is none of its lines.
 const HEADS: [&str; 5] = ["- Snapshot", "- Expected", "+ Received", "---", "+++"];
-
-/// The suite of a failure, where its report has any: Node's reporter calls each `test`, and
-/// mocha's has the title of a test in the place of its class.
-pub(super) fn suite_of(failure: &Failure) -> Option<&str> {
-    let class = failure.classname.as_deref()?.trim();
-    let is_title = failure
-        .name
-        .as_deref()
-        .is_some_and(|name| name.ends_with(class));
-    let suite = match is_title && class.contains(' ') {
-        true => failure.suite.as_deref()?.trim(),
-        false => class,
-    };
-    (!suite.is_empty() && suite != "test").then_some(suite)
-}
 
 /// The signs in what a failure says.
 pub(super) fn signs(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Subject> {
@@ -83,7 +69,7 @@ pub(super) fn signs(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Sub
     if is_wrong_value(&triaged.diagnosis.root_cause)
         || triaged.diagnosis.root_cause == "expected_error"
     {
-        let pair = suite_of(failure).and_then(|suite| {
+        let pair = suite_of_failure(failure).and_then(|suite| {
             let pair = replaced(said.into_iter().flatten(), text)?;
             Some(format!("{suite} {pair}"))
         });
@@ -96,7 +82,7 @@ pub(super) fn signs(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Sub
     // What hangs in one suite hangs in whoever waits for it.
     let waits = ["test_timeout", "wait_timeout"].contains(&triaged.diagnosis.root_cause.as_str())
         && !triaged.diagnosis.rule.starts_with("browser/");
-    let waits = suite_of(failure).filter(|_| waits);
+    let waits = suite_of_failure(failure).filter(|_| waits);
     found.extend(waits.map(|suite| {
         Subject::new(
             SubjectKind::Tested,
@@ -135,7 +121,7 @@ pub(super) fn signs(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Sub
         found.extend(swapped.map(|names| Subject::new(SubjectKind::WrongValue, &names)));
     }
     let all = said.into_iter().flatten().chain([text]);
-    let lacks = suite_of(failure).and_then(|suite| {
+    let lacks = suite_of_failure(failure).and_then(|suite| {
         let lacks = all.clone().find_map(lacks_methods)?;
         Some(format!("{suite} {lacks}"))
     });
@@ -145,7 +131,7 @@ pub(super) fn signs(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Sub
     found.extend(element_state(text).map(|state| Subject::new(SubjectKind::Cover, &state)));
     if triaged.diagnosis.root_cause == "locator_not_found" {
         let missing =
-            suite_of(failure).and_then(|suite| Some(format!("{suite} {}", missing(text)?)));
+            suite_of_failure(failure).and_then(|suite| Some(format!("{suite} {}", missing(text)?)));
         found.extend(missing.map(|missing| Subject::new(SubjectKind::Cover, &missing)));
     }
     let all = said.into_iter().flatten().chain([text]);
@@ -154,7 +140,7 @@ pub(super) fn signs(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Sub
             .find_map(unhandled)
             .map(|sign| Subject::new(SubjectKind::ErrorCode, &sign)),
     );
-    if let Some(suite) = suite_of(failure) {
+    if let Some(suite) = suite_of_failure(failure) {
         let has_expired =
             triaged.diagnosis.root_cause == "auth_failed" && all.clone().any(is_expired_token);
         let has_expired = has_expired.then(|| "expired token".to_owned());

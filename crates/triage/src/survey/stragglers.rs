@@ -4,7 +4,8 @@
 use super::group::{CAUSES, Group};
 use super::mentions::Mentions;
 use super::shifted::is_state;
-use super::suites_off::{suite_of, tests_of};
+use super::suites_off::tests_of;
+use super::titles::suite_of;
 use crate::engine::is_mistake;
 use jelly_base::model::{FailureView, Side, outage};
 use jelly_base::text::LazyPattern;

@@ -6,6 +6,7 @@ use super::lacks::SubjectKind;
 use super::mentions::Mentions;
 use super::parametrized::function;
 use super::shifted::compared;
+use super::titles::{suite_of, titles_around};
 use jelly_base::model::{FailureView, Side};
 use jelly_base::text::{LazyPattern, WordList};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -169,12 +170,7 @@ fn tests_several(views: &[FailureView<'_>], groups: &[Group], together: &[usize]
     let mut blocks = BTreeSet::new();
     let mut rows: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
     for name in names {
-        blocks.insert(
-            [" > ", " › "]
-                .iter()
-                .find_map(|mark| name.rsplit_once(mark))
-                .map(|it| it.0),
-        );
+        blocks.insert(titles_around(name));
         if let Some(function) = function(name) {
             rows.entry(function).or_default().insert(name);
         }
@@ -242,20 +238,6 @@ fn names_a_thing(suite: &str) -> bool {
         .chars()
         .all(|c| c.is_alphabetic() || c == '_' || c == '-');
     name.len() >= LETTERS && is_word && !OF_MANY.has(&name)
-}
-
-/// What a test is told to be of. Mocha's writer has the title of a test in the place of its class.
-pub(super) fn suite_of<'v>(view: &FailureView<'v>) -> &'v str {
-    let is_title = view.classname.contains(' ') && view.name.ends_with(view.classname);
-    class_or_suite(if is_title { "" } else { view.classname }, view.suite)
-}
-
-/// The class of a test, or its suite where it has none.
-pub(super) fn class_or_suite<'t>(classname: &'t str, suite: &'t str) -> &'t str {
-    match classname.is_empty() {
-        true => suite,
-        false => classname,
-    }
 }
 
 /// Whether a value is wrong, and no answer of somebody who is asked: that may be anybody's.

@@ -17,7 +17,7 @@ use super::repeated::Sayings;
 use super::replaced::messages;
 use super::speakers::Speakers;
 use super::subject::{host_of, same};
-use super::suites_off::class_or_suite;
+use super::titles::class_or_suite;
 use jelly_base::model::FailureView;
 use jelly_base::model::{Outage, outage};
 use jelly_base::text::{THIS_MACHINE, address};
