@@ -12,7 +12,7 @@ use regex::Captures;
 /// are the message and the evidence.
 pub(super) fn compared_signs(failure: &Failure, said: &[Option<&str>], text: &str) -> Vec<Subject> {
     const SIGNS: [fn(&str, &str) -> Option<String>; 5] =
-        [odd_value, apart, ratio, negated, each_apart];
+        [odd_value, apart, times, negated, each_apart];
     // Who computes with nothing gets the same from many functions, bare and within a text.
     let odd_of = |told: &(String, String)| odd(&told.0, &told.1);
     let suite = suite_of_failure(failure).unwrap_or_default();
@@ -39,24 +39,18 @@ pub(super) fn compared_signs(failure: &Failure, said: &[Option<&str>], text: &st
         .filter_map(|sign| all().find_map(|(wanted, came)| sign(wanted, came)));
     let signs = signs.map(|sign| of_suite(suite, &sign));
     // Who computes all amounts so does it in all suites.
-    let times = all().find_map(|(wanted, came)| ratio(wanted, came));
+    let ratio = all().find_map(|(wanted, came)| ratio(wanted, came));
     // A part of a hundred may be another one's as well.
-    let is_rare = |times: &String| {
-        let times = times
-            .trim_start_matches(BY_CHANCE)
-            .trim_end_matches(" times");
-        let times = times.parse::<f64>().unwrap_or_default();
-        ((times * 100.0) - (times * 100.0).round()).abs() > 1e-3
-    };
-    let times = times.filter(is_rare).map(|times| {
-        let bare = times.trim_start_matches(BY_CHANCE);
-        Subject::new(SubjectKind::WrongValue, &format!("{BY_CHANCE}{bare}"))
+    let is_rare = |times: &f64| ((times * 100.0) - (times * 100.0).round()).abs() > 1e-3;
+    let everywhere = ratio.filter(is_rare).map(|times| {
+        let sign = format!("{BY_CHANCE}{}", told_times(times));
+        Subject::new(SubjectKind::WrongValue, &sign)
     });
     let odd = all().find_map(odd_of).filter(|odd| *odd == "NaN");
     let odd = odd.map(|odd| of_suite(suite, &format!("{BY_CHANCE}any {odd}")));
     let edit = edit.map(|edit| Subject::new(SubjectKind::WrongValue, &edit));
     signs
-        .chain(times)
+        .chain(everywhere)
         .chain(odd)
         .chain(edit)
         .chain(padded)
@@ -250,9 +244,32 @@ fn one_number(wanted: &str, came: &str) -> Option<(f64, f64)> {
     Some((number(one.as_str())?, number(other.as_str())?))
 }
 
-/// How many times the number that was wanted the one that came is, of numbers of several
-/// digits: twice, half and powers of ten come by chance or are told elsewhere.
-fn ratio(wanted: &str, came: &str) -> Option<String> {
+/// How many times the number that was wanted came. A twelfth of a whole is a month, or an hour.
+fn times(wanted: &str, came: &str) -> Option<String> {
+    let times = ratio(wanted, came)?;
+    let size = times.max(times.recip());
+    let by_chance = match is_whole_by(size, 12) {
+        true => BY_CHANCE,
+        false => "",
+    };
+    Some(format!("{by_chance}{}", told_times(times)))
+}
+
+fn told_times(times: f64) -> String {
+    format!("{times:.4} times")
+}
+
+/// Whether one of the first multiples of a number is whole, up to this one.
+fn is_whole_by(number: f64, most: u32) -> bool {
+    (1..=most).any(|part| {
+        let parts = number * f64::from(part);
+        (parts - parts.round()).abs() < 1e-6
+    })
+}
+
+/// The number that came by the one that was wanted, of numbers of several digits: twice, half and
+/// powers of ten come by chance or are told elsewhere.
+fn ratio(wanted: &str, came: &str) -> Option<f64> {
     const DIGITS: f64 = 10.0;
     let (wanted, came) = one_number(wanted, came)?;
     if wanted < DIGITS || came < DIGITS {
@@ -268,13 +285,7 @@ fn ratio(wanted: &str, came: &str) -> Option<String> {
         (parts - parts.round()).abs() < 1e-6 && parts <= 10.0
     });
     let is_usual = is_part || [100.0, 1000.0].contains(&size);
-    // A twelfth of a whole is a month, or an hour.
-    let is_simple = (1..=12).any(|part| {
-        let parts = size * f64::from(part);
-        (parts - parts.round()).abs() < 1e-6
-    });
-    let by_chance = if is_simple { BY_CHANCE } else { "" };
-    (!is_usual && !is_answer).then(|| format!("{by_chance}{times:.4} times"))
+    (!is_usual && !is_answer).then_some(times)
 }
 
 /// What a sign begins with that a difference comes by, however often it does.
@@ -385,7 +396,7 @@ fn calls(said: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::super::shifted::compared;
-    use super::{apart, each_apart, edit, negated, odd_value, padded, ratio};
+    use super::{apart, each_apart, edit, negated, odd_value, padded, times};
 
     fn told(sign: fn(&str, &str) -> Option<String>, said: &str) -> Option<String> {
         let (wanted, came) = compared(said)?;
@@ -444,9 +455,9 @@ mod tests {
 
     #[test]
     fn numbers_of_one_factor_are_told() {
-        let factor = told(ratio, "500 != 6000");
+        let factor = told(times, "500 != 6000");
         assert!(factor.is_some());
-        assert_eq!(factor, told(ratio, "250 != 3000"));
+        assert_eq!(factor, told(times, "250 != 3000"));
         for said in [
             "500 != 1000",
             "expected: <30> but was: <20>",
@@ -457,7 +468,7 @@ mod tests {
             "500 != -6000",
             "expected: <200> but was: <500>",
         ] {
-            assert_eq!(told(ratio, said), None, "{said}");
+            assert_eq!(told(times, said), None, "{said}");
         }
     }
 
