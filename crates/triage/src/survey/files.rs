@@ -30,7 +30,10 @@ impl Files {
         let is_it = |(path, _): &&KnownFile| is_one_file(path, &subject.name);
         let mut found = known.iter().filter(is_it).map(|(_, at)| *at);
         let first = found.next()?;
-        found.all(|at| at == first).then_some(first)
+        // A bare name that was taken for one of them makes no two whole paths one.
+        let mut of_cause = known.iter().filter(|(_, at)| *at == first);
+        let is_same = of_cause.all(|(path, _)| is_one_file(path, &subject.name));
+        (is_same && found.all(|at| at == first)).then_some(first)
     }
 }
 
@@ -70,7 +73,19 @@ fn is_one_file(one: &str, other: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_one_file;
+    use super::{Files, is_one_file};
+    use crate::survey::lacks::{Subject, SubjectKind};
+
+    #[test]
+    fn a_bare_name_makes_no_two_whole_paths_one() {
+        let file = |path: &str| Subject::new(SubjectKind::File, path);
+        let mut files = Files::default();
+        files.note(&file("/srv/a/prices.csv"), 0);
+        assert_eq!(files.one(&file("prices.csv")), Some(0));
+        files.note(&file("prices.csv"), 0);
+        assert_eq!(files.one(&file("a/prices.csv")), Some(0));
+        assert_eq!(files.one(&file("/var/out/prices.csv")), None);
+    }
 
     #[test]
     fn one_file_has_a_path_in_each_folder() {
