@@ -31,6 +31,9 @@ const LINES: usize = 8;
 /// How the head of a difference begins, which is none of its lines.
 const HEADS: [&str; 5] = ["- Snapshot", "- Expected", "+ Received", "---", "+++"];
 
+/// Forms of a text that tell one fault in one suite only.
+const OF_SUITE: [&str; 3] = ["in small letters", "in capitals", "in another case"];
+
 /// The signs in what a failure says.
 pub(super) fn signs(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Subject> {
     let evidence = triaged.diagnosis.evidence.as_ref();
@@ -58,7 +61,10 @@ pub(super) fn signs(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Sub
             let of_suite = format!("{suite} {asked} {by_chance}");
             found.insert(Subject::new(SubjectKind::Tested, &of_suite));
         }
-        found.extend(shift.map(|shift| Subject::new(SubjectKind::WrongValue, &shift)));
+        // Many functions write in small letters what others write in capitals.
+        let is_of_suite = |shift: &String| OF_SUITE.iter().any(|form| shift.ends_with(form));
+        let everywhere = shift.filter(|shift| !is_of_suite(shift));
+        found.extend(everywhere.map(|shift| Subject::new(SubjectKind::WrongValue, &shift)));
         found.extend(golden(text).map(|lines| Subject::new(SubjectKind::WrongValue, &lines)));
         found.extend(tested(failure, said.into_iter().flatten(), text));
         found.extend(compared_signs(failure, &said, text));
