@@ -69,11 +69,10 @@ fn rules_have_the_steps_that_remedies_replace_and_one_id_for_one_text() {
 const PROGRAMS: &str = "\
 ./gradlew: --configuration, --dependency, dependencies
 bash: -n
-bats: --filter, --print-output-on-failure
-bundle: --only-failures, exec rspec, install
+bats: --filter, --print-output-on-failure, -r
+bundle: install
 cargo: --tests, check, test
 cd:
-chmod: +x
 chromedriver: --version
 command: -v
 composer: dump-autoload
@@ -104,7 +103,7 @@ php: -m
 pip: index versions
 pnpm:
 pytest: --last-failed, --setup-show, -o, -vv, -x
-python: -e, -m pip
+python: -m pip
 python3: --help, -m pip, -m srv
 sf: --name, org assign
 sort: -h
@@ -113,7 +112,7 @@ sudo:
 sysctl:
 tail:
 ulimit: -a, -u
-uv: --directory, --from, --help, --python, --with, -c, pip install, python install, tool install, tool run
+uv: --directory, --from, --help, --python, -c, pip install, tool run
 uvx: --help
 vendor/bin/phpunit: --filter
 ";
