@@ -4,6 +4,7 @@
 use super::shape::{PartShape, has_digit, is_hex, is_number, is_pod_suffix, shape};
 use super::walk::Walk;
 use super::words::{WordKinds, kinds};
+use std::net::Ipv4Addr;
 
 /// Whether a name is one of a machine, all of which is chance: `ip-10-0-66-213`,
 /// `fv-az645-352`, `runner-x8k2m-project-412-concurrent-0`, a container's id.
@@ -158,4 +159,15 @@ impl Walk<'_> {
                 .any(|key| members.contains(key))
         })
     }
+}
+
+/// Addresses that mean the same everywhere.
+pub(super) fn is_known(ip: Ipv4Addr) -> bool {
+    // The resolvers of Docker and of systemd.
+    const RESOLVERS: [Ipv4Addr; 2] = [Ipv4Addr::new(127, 0, 0, 11), Ipv4Addr::new(127, 0, 0, 53)];
+    RESOLVERS.contains(&ip)
+        || ip == Ipv4Addr::LOCALHOST
+        || ip.is_unspecified()
+        || ip.is_broadcast()
+        || ip.is_link_local()
 }

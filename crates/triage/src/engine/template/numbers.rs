@@ -1,6 +1,7 @@
 //! Numbers: what they count, measure or mean is told by their place and by the
 //! words beside them.
 
+use super::host::is_known;
 use super::moment::moment;
 use super::shape::is_number;
 use super::walk::{AMOUNT, ID, IP, LINE, PORT, Preceding, TIME, Walk, is_word, name_len};
@@ -479,17 +480,6 @@ const BOUNDS: [&str; 7] = [
 
 /// Nobody numbers things so far, nor chooses a moment in seconds.
 pub(super) const FAR: usize = 9;
-
-/// Addresses that mean the same everywhere.
-fn is_known(ip: Ipv4Addr) -> bool {
-    // The resolvers of Docker and of systemd.
-    const RESOLVERS: [Ipv4Addr; 2] = [Ipv4Addr::new(127, 0, 0, 11), Ipv4Addr::new(127, 0, 0, 53)];
-    RESOLVERS.contains(&ip)
-        || ip == Ipv4Addr::LOCALHOST
-        || ip.is_unspecified()
-        || ip.is_broadcast()
-        || ip.is_link_local()
-}
 
 /// Small ports are chosen by people, and so are those of known services.
 fn is_ephemeral(port: &str) -> bool {
