@@ -125,7 +125,11 @@ fn got_nothing(view: &FailureView<'_>) -> bool {
 /// exception, unless that is one of mistakes in a program.
 fn tells_of_nobody(view: &FailureView<'_>) -> bool {
     static AWAY: LazyPattern = LazyPattern::new(
-        r"(?i)\b(?:not (?:available|reachable|alive|ready|up|answering)|unavailable|unreachable|offline|is down|closed|not loaded|does not answer|no answer|silent|disconnected|connection lost|not connected)\b",
+        r"(?i)\b(?:not (?:available|reachable|answering)|unavailable|unreachable|does not answer|no answer|connection lost)\b",
+    );
+    // Of a value, these may be what it is to tell: a door is closed, a user offline.
+    static STATE: LazyPattern = LazyPattern::new(
+        r"(?i)\b(?:not (?:alive|ready|up|connected|loaded)|offline|is down|closed|silent|disconnected)\b",
     );
     static OF_CLASS: LazyPattern = LazyPattern::new(
         r"(?x)\b\w*(?:Operational|Connection|Transport|Network|Unavailable|Unreachable)\w*(?:Error|Exception|Failure)?\b
@@ -140,9 +144,11 @@ fn tells_of_nobody(view: &FailureView<'_>) -> bool {
         "unknown",
     ]
     .contains(&view.kind.root_cause.as_str());
-    is_told
-        && !said(view).any(is_mistake)
-        && said(view).any(|text| OF_CLASS.is_match(text) || AWAY.is_match(text))
+    let compares = view.kind.root_cause == "assertion_mismatch";
+    let tells = |text: &str| {
+        OF_CLASS.is_match(text) || AWAY.is_match(text) || !compares && STATE.is_match(text)
+    };
+    is_told && !said(view).any(is_mistake) && said(view).any(tells)
 }
 
 /// The evidence and the message of a failure.
