@@ -224,24 +224,24 @@ fn without_shared(text: &str, other: &str) -> String {
     form
 }
 
-/// The one number in which two texts differ.
-fn one_number(wanted: &str, came: &str) -> Option<(f64, f64)> {
+/// The numbers in which two texts differ that else are the same.
+fn differing_numbers(wanted: &str, came: &str) -> Option<Vec<(f64, f64)>> {
     static NUMBER: LazyPattern = LazyPattern::new(r"-?\d+(?:[.,]\d+)?");
     const READ: usize = 400;
     if wanted.len().max(came.len()) > READ {
         return None;
     }
     let form = |text: &str| NUMBER.replace_all(text, "0").into_owned();
-    let mut differ = NUMBER
-        .find_iter(wanted)
-        .zip(NUMBER.find_iter(came))
-        .filter(|(one, other)| one.as_str() != other.as_str());
-    let (one, other) = differ.next()?;
-    if differ.next().is_some() || form(wanted) != form(came) {
+    if form(wanted) != form(came) {
         return None;
     }
     let number = |text: &str| text.replace(',', ".").parse::<f64>().ok();
-    Some((number(one.as_str())?, number(other.as_str())?))
+    NUMBER
+        .find_iter(wanted)
+        .zip(NUMBER.find_iter(came))
+        .filter(|(one, other)| one.as_str() != other.as_str())
+        .map(|(one, other)| Some((number(one.as_str())?, number(other.as_str())?)))
+        .collect()
 }
 
 /// How many times the number that was wanted came. A twelfth of a whole is a month, or an hour.
@@ -271,11 +271,15 @@ fn is_whole_by(number: f64, most: u32) -> bool {
 /// powers of ten come by chance or are told elsewhere.
 fn ratio(wanted: &str, came: &str) -> Option<f64> {
     const DIGITS: f64 = 10.0;
-    let (wanted, came) = one_number(wanted, came)?;
-    if wanted < DIGITS || came < DIGITS {
+    let differing = differing_numbers(wanted, came)?;
+    let (wanted, came) = *differing.first()?;
+    let times = came / wanted;
+    let is_so = |(wanted, came): &(f64, f64)| {
+        *wanted >= DIGITS && *came >= DIGITS && (came / wanted - times).abs() < 1e-6
+    };
+    if !differing.iter().all(is_so) {
         return None;
     }
-    let times = came / wanted;
     // The status of an answer is no amount.
     let is_answer = (200.0..300.0).contains(&wanted) && (100.0..600.0).contains(&came);
     let size = times.max(times.recip());
@@ -458,6 +462,10 @@ mod tests {
         let factor = told(times, "500 != 6000");
         assert!(factor.is_some());
         assert_eq!(factor, told(times, "250 != 3000"));
+        let several = "expected: <6000 and 3000> but was: <500 and 250>";
+        assert_eq!(factor, told(times, several));
+        let one = "expected: <500 and 250> but was: <6000 and 2999>";
+        assert_eq!(told(times, one), None);
         for said in [
             "500 != 1000",
             "expected: <30> but was: <20>",

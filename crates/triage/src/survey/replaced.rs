@@ -50,6 +50,21 @@ fn other_forms(told: &str) -> Option<(String, String)> {
     })
 }
 
+/// The words that came in place of some that were wanted: what stands in for a value that could
+/// not be had does so for any. None where they are few, are numbers, or are a state's name.
+pub(super) fn stands_in<'t>(mut said: impl Iterator<Item = &'t str>) -> Option<String> {
+    const LETTERS: usize = 8;
+    const MOST: usize = 6;
+    let (wanted, came) = said.find_map(|told| other_forms(told).or_else(|| compared(told)))?;
+    let (all, others) = (words(&wanted), words(&came));
+    let (lost, got) = (without(&all, &others), without(&others, &all));
+    let is_word = |word: &&str| word.chars().all(|c| c.is_alphabetic() || "-_.".contains(c));
+    let is_state = |word: &&str| COMMON_WORDS.states.contains(&word.to_ascii_lowercase());
+    let letters: usize = got.iter().map(|word| word.len()).sum();
+    let is_telling = letters >= LETTERS && got.len() <= MOST && got.iter().all(is_word);
+    (!lost.is_empty() && is_telling && !got.iter().all(is_state)).then(|| got.join(" "))
+}
+
 /// What an exception was to say, and what it says.
 pub(super) fn messages(told: &str) -> Option<(String, String)> {
     static FORMS: LazyPattern = LazyPattern::ascii(
@@ -161,7 +176,18 @@ fn is_telling(value: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::replaced;
+    use super::{replaced, stands_in};
+
+    #[test]
+    fn what_stands_in_for_any_value_is_told_by_its_words() {
+        let told = |said: &str| stands_in([said].into_iter());
+        let first = told("expected: <spray> but was: <ask the neighbour>");
+        assert_eq!(first.as_deref(), Some("ask the neighbour"));
+        assert_eq!(first, told("expected: <wait> but was: <ask the neighbour>"));
+        assert_eq!(told("expected: <spray> but was: <cancelled>"), None);
+        assert_eq!(told("expected: <spray> but was: <12345678>"), None);
+        assert_eq!(told("expected: <spray> but was: <dew>"), None);
+    }
 
     fn of(told: &str) -> Option<String> {
         replaced([told].into_iter(), "")

@@ -10,7 +10,7 @@ use super::names::{is_frame, own_lines};
 use super::raised::initializer;
 use super::refusals::{arguments_refused, lacks_methods};
 use super::renamed::renamed;
-use super::replaced::replaced;
+use super::replaced::{replaced, stands_in};
 use super::shifted::{BY_CHANCE, is_rare, shift, swapped};
 use super::suite_exceptions::{raised_in_suite, thrown_in_suite};
 use super::tested::{asked_function, raised_in, tested};
@@ -80,6 +80,13 @@ pub(super) fn signs(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Sub
             Some(format!("{suite} {pair}"))
         });
         found.extend(pair.map(|pair| Subject::new(SubjectKind::Tested, &pair)));
+        if let Some(words) = stands_in(said.into_iter().flatten()) {
+            let suite = suite_of_failure(failure).unwrap_or_default();
+            let of_suite = format!("{suite} gives {words}");
+            found.insert(Subject::new(SubjectKind::Tested, &of_suite));
+            let everywhere = format!("{BY_CHANCE}gives {words}");
+            found.insert(Subject::new(SubjectKind::WrongValue, &everywhere));
+        }
     }
     let changes = changes(&triaged.diagnosis.root_cause, text).into_iter();
     found.extend(changes.map(|change| Subject::new(SubjectKind::WrongValue, &change)));
