@@ -168,7 +168,7 @@ fn what_an_installed_package_of_npm_lacks_is_told_with_the_range_that_is_asked_f
         "The installed `@s/sdk` 0.6.0 has no",
     );
     tells(&report, "export", cause, &install);
-    let ending = format!("Write `types.js` in the import in {}.", at("app/ending.js"));
+    let ending = format!("as in `…/types.js`, in {} or", at("app/ending.js"));
     tells(&report, "ending", cause, &ending);
     let blank = r#""args": ["--no-warnings", "#;
     tells(&report, "blank", "invalid_argument", blank);

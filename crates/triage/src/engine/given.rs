@@ -167,26 +167,34 @@ fn of_schema_library(answer: &str, given: Option<&Value>) -> Vec<bool> {
         r#"\bCannot deserialize value of type \S+ from (?:String "([^"\n]*)"|number (\S+))|\bThe number (\S+) cannot be converted to a BigInt\b"#,
     );
     // The SDK for TypeScript says of which values it speaks.
-    if answer.contains("Invalid arguments for tool") {
+    let before = answer.split_once("Invalid arguments for tool ");
+    if before.is_some_and(|(before, _)| before.len() < BEFORE) {
         return vec![true];
     }
-    const PART: usize = 4;
+    const PART: usize = 8;
+    const BEFORE: usize = 48;
     let holds_key = |key: &str| given.is_some_and(|given| given.get(key).is_some());
     let issues = ISSUE.captures_iter(answer).map(|issue| {
         let at = issue.get(0).map_or(0, |whole| whole.start());
         let begin = answer[..at].rfind('{').unwrap_or(at);
         let told = &answer[begin..at];
+        let said = &issue["said"];
         let is_there = |text: &str| text.contains("received") && !text.contains("undefined");
-        // Its author's own words say nothing of what came.
-        let is_whole = issue["rest"].trim().is_empty();
-        let may_lack = is_whole && !is_there(told) && !is_there(&issue["said"]);
+        // Its author's own words say nothing of what came, and the code does: what is too small
+        // is there.
+        let lacks = ["undefined", "Required"]
+            .iter()
+            .any(|word| said.contains(word));
+        let is_of_type = told.contains("\"invalid_type\"") && !is_there(told) && !is_there(said);
+        let may_lack = issue["rest"].trim().is_empty() && (lacks || is_of_type);
         holds_key(&issue["first"]) || may_lack
     });
     let values = VALUE.captures_iter(answer).filter_map(|found| {
         let value = (1..=3).find_map(|at| found.get(at))?;
         let value = value.as_str();
         // A part of what was given is given.
-        let is_part = |given: &Value| value.len() >= PART && given.to_string().contains(value);
+        let is_part =
+            |given: &Value| value.len() >= PART && any_text(given, &|text| text.contains(value));
         Some(given.is_some_and(|given| holds(given, value) || is_part(given)))
     });
     // One that is surely of something else tells what all are of.

@@ -55,11 +55,9 @@ pub(super) fn refusing_launcher(failure: &Failure) -> Option<String> {
 /// start one itself, which says the same of the server's arguments for it.
 fn is_what_starts(failure: &Failure, launcher: &str) -> bool {
     const SHELLS: [&str; 7] = ["bash", "cmd", "dash", "env", "fish", "sh", "zsh"];
-    // Programs that run the command behind their own options.
-    const CARRIERS: WordList = WordList(
-        "chronic chrt doas exec flock ionice ltrace mise nice nohup op pkexec setpriv setsid stdbuf \
-         strace su sudo systemd-run taskset time timeout unbuffer unshare watch wsl xargs xvfb-run",
-    );
+    // What runs a server's own file, which may start others.
+    const INTERPRETERS: WordList =
+        WordList("bun deno dotnet go java lua node perl php python ruby tsx ts-node");
     // One package has both.
     const PAIRS: [[&str; 2]; 4] = [
         ["docker", "podman"],
@@ -83,10 +81,15 @@ fn is_what_starts(failure: &Failure, launcher: &str) -> bool {
         word == launcher || PAIRS.iter().any(is_pair)
     };
     let mut words = failure.argv.iter();
-    let carried = CARRIERS.has(&started).then(|| failure.argv.iter().skip(1));
-    SHELLS.contains(&&*started)
-        || words.next().is_some_and(is_it)
-        || carried.is_some_and(|mut words| words.any(is_it))
+    let is_first = words.next().is_some_and(is_it);
+    // `sudo`, `timeout 30` and others carry what they start; the value of a long option is none
+    // of it, but behind the one that runs.
+    let mut carried = failure.argv.windows(2).filter(|pair| {
+        let option = pair[0].strip_prefix("--");
+        option.is_none_or(|option| matches!(option, "" | "run"))
+    });
+    let mut carries = || carried.any(|pair| is_it(&pair[1]));
+    SHELLS.contains(&&*started) || is_first || !INTERPRETERS.has(&started) && carries()
 }
 
 #[cfg(test)]

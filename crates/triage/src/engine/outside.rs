@@ -69,16 +69,26 @@ struct ForeignWords {
     others: Vec<String>,
     arguments: Vec<String>,
     code: Vec<String>,
+    sometimes: Vec<String>,
+    surely: Vec<String>,
 }
 
-/// Whose failure it is, and how code looks, with the names of arguments that hold it.
-static FOREIGN: LazyLock<(Regex, Regex, Vec<String>)> = LazyLock::new(|| {
+struct ForeignSigns {
+    /// Whose failure it is.
+    others: Regex,
+    /// Arguments that hold code, and how it looks there.
+    code: [(Vec<String>, Regex); 2],
+}
+
+static FOREIGN: LazyLock<ForeignSigns> = LazyLock::new(|| {
     let words: ForeignWords = table(built!("foreign"));
-    (
-        any_of("im", &words.others),
-        any_of("", &words.code),
-        words.arguments,
-    )
+    ForeignSigns {
+        others: any_of("im", &words.others),
+        code: [
+            (words.arguments, any_of("", &words.code)),
+            (words.sometimes, any_of("", &words.surely)),
+        ],
+    }
 });
 
 /// Bytes before an exception that say whose it is.
@@ -284,7 +294,7 @@ fn ended_with(failure: &Failure, words: String) -> Failure {
 /// Whether the exception in an answer is passed on of somebody else, or came of code that the
 /// call gave.
 fn is_foreign(failure: &Failure) -> bool {
-    let (others, code, arguments) = &*FOREIGN;
+    let ForeignSigns { others, code } = &*FOREIGN;
     let said = match (&failure.tool_result, &failure.rpc_error) {
         (Some(result), _) => &result.text,
         (None, Some(error)) => &error.message,
@@ -300,11 +310,16 @@ fn is_foreign(failure: &Failure) -> bool {
     let gives_code = given.is_some_and(|given| {
         let is_code = |(name, value): (&String, &Value)| {
             let name = name.to_ascii_lowercase();
+            let Some(text) = value.as_str() else {
+                return false;
+            };
             // An address is no code, whatever its parameters are.
-            let is_text = value
-                .as_str()
-                .is_some_and(|text| code.is_match(text) && !text.starts_with("http"));
-            is_text && arguments.contains(&name)
+            let is_address = ["http://", "https://"]
+                .iter()
+                .any(|it| text.starts_with(it))
+                && !text.contains(char::is_whitespace);
+            let mut kinds = code.iter().filter(|(names, _)| names.contains(&name));
+            !is_address && kinds.any(|(_, code)| code.is_match(text))
         };
         given.iter().any(is_code)
     });
@@ -326,14 +341,21 @@ fn names_own_file(failure: &Failure, said: &str) -> bool {
     });
     let scripts: Vec<String> = scripts.map(|word| unix(word)).collect();
     let cwd = failure.cwd.as_deref().map(unix).unwrap_or_default();
+    // What the call names is the call's.
+    let given = (failure.request.as_ref()).and_then(|request| request.params.as_ref());
+    let given = given.map_or_else(String::new, Value::to_string);
+    let is_source = |script: &str| {
+        let endings = ["cjs", "js", "mjs", "php", "pl", "py", "rb", "ts"];
+        let ending = script.rsplit_once('.').map(|(_, ending)| ending);
+        ending.is_some_and(|ending| endings.contains(&ending))
+    };
     let is_script = |at: &str, script: &String| {
         let script = script.trim_start_matches("./");
-        // What lies beside it is its own, too.
-        let beside = script.rsplit_once('/').map(|(folder, _)| folder);
-        let is_own_folder = |folder: &str| folder.matches('/').count() > 1;
-        if beside
-            .is_some_and(|folder| is_own_folder(folder) && at.starts_with(&format!("{folder}/")))
-        {
+        // What lies beside a file of source is its own, too.
+        let folder = script.rsplit_once('/').map(|(folder, _)| folder);
+        let (beside, name) = at.rsplit_once('/').unwrap_or_default();
+        let is_deep = folder.is_some_and(|folder| folder.matches('/').count() > 1);
+        if is_deep && folder == Some(beside) && is_source(script) && !given.contains(name) {
             return true;
         }
         match cwd.is_empty() || script.starts_with('/') {

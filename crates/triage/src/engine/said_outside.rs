@@ -125,7 +125,7 @@ impl Engine {
         let came = match SIGNS.wants.is_match(part) {
             true => part
                 .split_once(": ")
-                .filter(|(wanted, _)| tells_what_came(wanted)),
+                .filter(|(wanted, came)| !is_demanded(wanted, came)),
             false => Some(("", part)),
         };
         let came = came.map(|(_, came)| came);
@@ -144,11 +144,16 @@ impl Engine {
     }
 }
 
-/// Whether a text tells what came in place of what it wants: `expected 3 replicas, got 0`. Without
-/// that, what the code is to say or to do may stand behind the colon.
-fn tells_what_came(wanted: &str) -> bool {
-    static CAME: LazyPattern = LazyPattern::ascii(r"\b(?:but|came|found|got|received|saw|was)\b");
-    CAME.is_match(wanted)
+/// Whether what stands behind the colon is what the code is to say, or to cope with: `must retry
+/// on: Connection reset`. An address or a number of an error is of a real one.
+fn is_demanded(wanted: &str, came: &str) -> bool {
+    static DEMANDS: LazyPattern = LazyPattern::ascii(
+        r"(?i)\b(?:as|code \d+|for|log(?:ged)?|on|print(?:ed)?|raised?|report(?:ed)?|returns?|returned|said|says?|show[ns]?|throws?|thrown|with)\s*\z",
+    );
+    static REAL: LazyPattern = LazyPattern::ascii(
+        r"(?i)\d+\.\d+\.\d+\.\d+:\d+|\berrno \d+|\bos error \d+|\bconnect E[A-Z]{4,}|\bdial tcp\b",
+    );
+    DEMANDS.is_match(wanted) && !REAL.is_match(came)
 }
 
 fn head(text: &str) -> &str {

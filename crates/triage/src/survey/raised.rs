@@ -3,7 +3,7 @@
 
 use super::lacks::{Subject, SubjectKind};
 use super::members::asked_of;
-use crate::engine::{failing_line, product_function, stumbled};
+use crate::engine::{failing_line, product_frame, product_function, stumbled};
 use jelly_base::model::{Failure, FailureView};
 use jelly_base::text::LazyPattern;
 use std::collections::{BTreeSet, HashMap};
@@ -188,6 +188,11 @@ fn null_in_function(failure: &Failure, root_cause: &str) -> Option<Subject> {
         return None;
     }
     let frame = product_function(failure)?;
+    // Any function without a name is in the same frame.
+    let has_name = Some(&frame) != product_frame(failure).as_ref();
+    if !has_name || frame.contains("<anonymous>") || frame.contains("Array.") {
+        return None;
+    }
     let suite = failure.classname.as_deref().unwrap_or_default();
     Some(Subject::new(
         SubjectKind::NullField,

@@ -3,7 +3,7 @@
 
 use super::group::{CAUSES, Group};
 use super::mentions::Mentions;
-use super::shifted::is_state;
+use super::shifted::{compared, is_state};
 use super::suites_off::tests_of;
 use super::titles::suite_of;
 use crate::engine::is_mistake;
@@ -122,33 +122,41 @@ fn got_nothing(view: &FailureView<'_>) -> bool {
 }
 
 /// Whether a failure says that somebody was not there: by its words, or by the class of its
-/// exception, unless that is one of mistakes in a program.
+/// exception, unless that is one of mistakes in a program. What is compared or wanted says nothing
+/// of it.
 fn tells_of_nobody(view: &FailureView<'_>) -> bool {
     static AWAY: LazyPattern = LazyPattern::new(
         r"(?i)\b(?:not (?:available|reachable|answering)|unavailable|unreachable|does not answer|no answer|connection lost)\b",
     );
-    // Of a value, these may be what it is to tell: a door is closed, a user offline.
+    // Of a value or a mock, these may be what it is to tell: a user is offline.
     static STATE: LazyPattern = LazyPattern::new(
-        r"(?i)\b(?:not (?:alive|ready|up|connected|loaded)|offline|is down|closed|silent|disconnected)\b",
+        r"(?i)\b(?:not (?:alive|ready|up|connected)|offline|is down|silent|disconnected|(?:channel|client|connection|pool|session|socket)\b[^\n]{0,20}\bclosed)\b",
     );
     static OF_CLASS: LazyPattern = LazyPattern::new(
-        r"(?x)\b\w*(?:Operational|Connection|Transport|Network|Unavailable|Unreachable)\w*(?:Error|Exception|Failure)?\b
-            | \b(?:ConnectionBad|\w+Down)\b | \b50[0234]\b",
+        r"(?x)\b\w*(?:Operational|Connection|Transport|Network|Unavailable|Unreachable|Down)(?:Error|Exception|Failure)\b
+            | \bConnectionBad\b | (?i:\b(?:answered|http|status(?:\ code)?)[\ :=]{1,3}50[0234]\b)",
     );
-    let is_told = [
-        "assertion_mismatch",
-        "code_exception",
-        "expected_error",
-        "internal_error",
-        "mock_expectation",
-        "unknown",
-    ]
-    .contains(&view.kind.root_cause.as_str());
-    let compares = view.kind.root_cause == "assertion_mismatch";
-    let tells = |text: &str| {
-        OF_CLASS.is_match(text) || AWAY.is_match(text) || !compares && STATE.is_match(text)
+    let compares = match view.kind.root_cause.as_str() {
+        "assertion_mismatch" | "expected_error" | "mock_expectation" => true,
+        "code_exception" | "internal_error" | "unknown" => false,
+        _ => return false,
     };
-    is_told && !said(view).any(is_mistake) && said(view).any(tells)
+    let tells = |text: &str| {
+        let mut text = text.to_owned();
+        if compares {
+            if text.contains("DID NOT RAISE") {
+                return false;
+            }
+            if let Some((wanted, came)) = compared(&text) {
+                for value in [wanted, came].iter().filter(|value| !value.is_empty()) {
+                    text = text.replace(value.as_str(), "");
+                }
+            }
+        }
+        let is_state = !compares && STATE.is_match(&text);
+        OF_CLASS.is_match(&text) || AWAY.is_match(&text) || is_state
+    };
+    !said(view).any(is_mistake) && said(view).any(tells)
 }
 
 /// The evidence and the message of a failure.

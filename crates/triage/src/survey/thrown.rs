@@ -60,13 +60,12 @@ impl<'v> Thrown<'v> {
     fn is_alike(&self, other: &Self) -> bool {
         // What several functions are given is made for each of them.
         let are_bare = self.called.len() == 1 || other.called.len() == 1;
-        let mut called = self
-            .called
-            .iter()
-            .take(if are_bare { usize::MAX } else { 1 });
-        self.report == other.report
-            && self.said == other.said
-            && called.any(|function| other.called.contains(function))
+        let is_called = |function| other.called.contains(function);
+        let is_one = match are_bare {
+            true => self.called.iter().any(is_called),
+            false => self.called.first() == other.called.first(),
+        };
+        self.report == other.report && self.said == other.said && is_one
     }
 }
 

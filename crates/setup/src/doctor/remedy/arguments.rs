@@ -170,10 +170,15 @@ impl Doctor<'_> {
     /// The place of a flag that it does not know, with what was meant: one that
     /// it names itself.
     fn mistyped(&self) -> Option<(usize, String)> {
+        static PROPOSES: LazyPattern =
+            LazyPattern::ascii(r"(?i)\b(?:mean|meant|similar|possible|available|usage)\b");
         let unknown = self.unknown()?;
         let flag = unknown.split([' ', '=']).next()?;
         let named = |text: &&str| text.starts_with("--") && text.len() > 3 && *text != flag;
-        let said = format!("{}\n{}", self.told, self.stderr);
+        // What else is logged may be of anybody's options.
+        let proposes = |line: &&str| PROPOSES.is_match(line);
+        let proposed: Vec<&str> = self.stderr.lines().filter(proposes).collect();
+        let said = format!("{}\n{}", self.told, proposed.join("\n"));
         let others = said.split(|c: char| !(c.is_alphanumeric() || c == '-' || c == '_'));
         let meant = close_names(flag, others.filter(named)).into_iter().next()?;
         let words = self.started.words();

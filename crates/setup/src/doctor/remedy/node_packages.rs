@@ -223,7 +223,9 @@ impl Doctor<'_> {
         };
         if let (Some(meant), Some(importer)) = (&lack.meant, &lack.importer) {
             let importer = importer.display();
-            return Remedy::new().say(format!("Write `{meant}` in the import in {importer}."));
+            return Remedy::new().say(format!(
+                "Give the import its ending, as in `…/{meant}`, in {importer} or what it is built from."
+            ));
         }
         let is_cached = root.contains("/_npx/");
         let (package, prefix) = (word(&lack.package), word(root));

@@ -105,7 +105,9 @@ impl Doctor<'_> {
                 let asked = format!("undefined@{word}");
                 WITH_PACKAGES.contains(&program) && self.stderr.contains(&asked)
             };
-            word != text && !word.contains(char::is_whitespace) && (is_flag(word) || is_name())
+            // Its complaint repeats the word.
+            let is_refused = || is_flag(word) && self.stderr.contains(word);
+            word != text && !word.contains(char::is_whitespace) && (is_refused() || is_name())
         };
         let what = |text: &str| format!("The argument `{text}` has a blank beside its word.");
         let why =

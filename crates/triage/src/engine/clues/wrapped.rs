@@ -211,9 +211,15 @@ fn without_exit_code(said: &str) -> String {
     EXIT.replace_all(said, "").into_owned()
 }
 
+/// How Python tells that one error came of another.
+const CHAINED: [&str; 2] = [
+    "During handling of the above exception",
+    "was the direct cause of the following exception",
+];
+
 /// Whether the last error that a text tells is a mistake of a program, which ended it: what it
-/// complained of before, it went on without. An error before it, which the mistake may have come
-/// of, and one that tells of nothing to read, leave that open.
+/// complained of before, it went on without. An error that it is chained to, and one that tells of
+/// nothing to read, leave that open.
 pub(in crate::engine) fn ended_by_mistake(text: &str) -> bool {
     static HEAD: LazyPattern = LazyPattern::new(
         r"(?x)\A(?:Exception\ in\ thread\ \x22[^\x22]*\x22\ |Caused\ by:\ |Uncaught\ |(?:PHP\ )?Fatal\ error:\ +Uncaught\ )?
@@ -238,7 +244,9 @@ pub(in crate::engine) fn ended_by_mistake(text: &str) -> bool {
         // An error of no class ends a program as well.
         (class == "Error" || !is_assertion(class)).then_some(is_mistake)
     });
-    heads.next().unwrap_or(false) && heads.all(|is_mistake| is_mistake)
+    // What it is chained to may be why.
+    let is_chained = || CHAINED.iter().any(|words| text.contains(words));
+    heads.next().unwrap_or(false) && (!is_chained() || heads.all(|is_mistake| is_mistake))
 }
 
 /// What a command printed before testify refused its exit status, which says
