@@ -547,7 +547,7 @@ mod tests {
             (said.side, said.ambiguous)
         };
         assert_eq!(failed("/srv/server.py"), (Side::Code, false));
-        assert_eq!(failed("/work/shop/server.py"), (Side::Test, true));
+        assert_eq!(failed("/opt/shop/server.py"), (Side::Test, true));
         assert_eq!(failed("/tmp/job.py"), (Side::Test, true));
     }
 

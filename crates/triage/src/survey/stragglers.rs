@@ -45,10 +45,10 @@ pub(super) fn join_stragglers(
             told.is_none_or(|told| told.tests_of(suite) > tests_of(views, groups, &causes));
         // Another word may come of another fault.
         let is_most = failed[&home] * 3 >= all * 2;
+        let of_home = groups[home].victims.iter().map(|victim| &views[*victim]);
+        let subjects: BTreeSet<&str> = of_home.filter_map(subject_of).collect();
         for at in failed.keys().filter(|at| **at != home) {
             let victims = &groups[*at].victims;
-            let of_home = groups[home].victims.iter().map(|victim| &views[*victim]);
-            let subjects: BTreeSet<&str> = of_home.filter_map(subject_of).collect();
             let got_nothing = |victim: &usize| {
                 let view = &views[*victim];
                 let is_of_other = || subject_of(view).is_some_and(|one| !subjects.contains(one));

@@ -12,8 +12,11 @@ use jelly_plan::{Command, DocPath, resolve_json};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// The rule for a file that could not be opened, since its folder is not there.
-const OF_A_FILE: &str = "files/missing-folder-of-an-opened-file";
+/// The rule for what could not be opened, since its folder is not there: mostly a file, and with
+/// .NET a folder that was to be listed as well.
+const OPENED: &str = "files/missing-folder-of-an-opened-file";
+/// The same for what could not be written, which is a file.
+const WRITTEN: &str = "files/missing-folder-of-a-file-to-write";
 
 fn is_missing(case: &FailureCase<'_>) -> bool {
     matches!(case.failure.issue, Some(PlanIssue::MissingDirectory { .. }))
@@ -38,13 +41,11 @@ pub(super) fn of_server(case: &FailureCase<'_>) -> Option<Proposal> {
     // An argument may name it as well, as `.` does.
     dirs.retain(|dir| !needed || Some(dir) != cwd.as_ref());
     dirs.retain(|dir| is_named(&said, dir, facts));
-    if case.diagnosis.rule == OF_A_FILE {
-        // What has no ending is a folder itself, as far as anybody can tell.
-        let folder = |path: &PathBuf| match path.extension() {
-            Some(_) => path.parent().map(Path::to_owned),
-            None => Some(path.clone()),
-        };
-        dirs = dirs.iter().filter_map(folder).collect();
+    let rule = &*case.diagnosis.rule;
+    // What has no ending is a folder itself, as far as anybody can tell.
+    let is_file = |path: &Path| rule == WRITTEN || rule == OPENED && path.extension().is_some();
+    for dir in dirs.iter_mut().filter(|dir| is_file(dir)) {
+        dir.pop();
     }
     dirs.retain(|dir| can_be_created(dir, facts));
     let proposal = proposal(server_target(&server.name), dirs, facts)?;
