@@ -1,8 +1,9 @@
 //! Signs of a comparison that tell how what came differs from what was wanted, and whether
 //! a function was called too often.
 
+use super::difference::Difference;
 use super::lacks::{Subject, SubjectKind};
-use super::shifted::{BY_CHANCE, compared, is_rare};
+use super::shifted::{compared, is_rare};
 use super::titles::{suite_of_failure, titles_around};
 use jelly_base::model::Failure;
 use jelly_base::text::{LazyPattern, holds_whole};
@@ -11,7 +12,7 @@ use regex::Captures;
 /// How a value differs, in one suite or as an edit that hardly comes twice by chance. `said`
 /// are the message and the evidence.
 pub(super) fn compared_signs(failure: &Failure, said: &[Option<&str>], text: &str) -> Vec<Subject> {
-    const SIGNS: [fn(&str, &str) -> Option<String>; 5] =
+    const SIGNS: [fn(&str, &str) -> Option<Difference>; 5] =
         [odd_value, apart, times, negated, each_apart];
     // Who computes with nothing gets the same from many functions, bare and within a text.
     let odd_of = |told: &(String, String)| odd(&told.0, &told.1);
@@ -25,11 +26,10 @@ pub(super) fn compared_signs(failure: &Failure, said: &[Option<&str>], text: &st
     let edit = told.iter().find_map(|(wanted, came)| edit(wanted, came));
     let padded = told.iter().find_map(|(wanted, came)| padded(wanted, came));
     // Within a suite it is one, and across suites where many are.
-    let padded = padded.into_iter().flat_map(|sign| {
-        let often = format!("{BY_CHANCE}{sign}");
+    let padded = padded.into_iter().flat_map(|told| {
         [
-            of_suite(suite, &sign),
-            Subject::new(SubjectKind::WrongValue, &often),
+            Difference::rare(told.clone()).within(suite),
+            Difference::common(told).anywhere(),
         ]
     });
     let in_text = compared(text);
@@ -37,20 +37,18 @@ pub(super) fn compared_signs(failure: &Failure, said: &[Option<&str>], text: &st
     let signs = SIGNS
         .iter()
         .filter_map(|sign| all().find_map(|(wanted, came)| sign(wanted, came)));
-    let signs = signs.map(|sign| of_suite(suite, &sign));
+    let signs = signs.map(|difference| difference.within(suite));
     // Who computes all amounts so does it in all suites.
     let ratio = all().find_map(|(wanted, came)| ratio(wanted, came));
     // A part of a hundred may be another one's as well.
     let is_rare = |times: &f64| ((times * 100.0) - (times * 100.0).round()).abs() > 1e-3;
-    let everywhere = ratio.filter(is_rare).map(|times| {
-        let sign = format!("{BY_CHANCE}{}", told_times(times));
-        Subject::new(SubjectKind::WrongValue, &sign)
-    });
+    let anywhere = ratio.filter(is_rare);
+    let anywhere = anywhere.map(|times| Difference::common(told_times(times)).anywhere());
     let odd = all().find_map(odd_of).filter(|odd| *odd == "NaN");
-    let odd = odd.map(|odd| of_suite(suite, &format!("{BY_CHANCE}any {odd}")));
-    let edit = edit.map(|edit| Subject::new(SubjectKind::WrongValue, &edit));
+    let odd = odd.map(|odd| Difference::common(format!("any {odd}")).within(suite));
+    let edit = edit.map(|edit| Difference::rare(edit).anywhere());
     signs
-        .chain(everywhere)
+        .chain(anywhere)
         .chain(odd)
         .chain(edit)
         .chain(padded)
@@ -103,11 +101,13 @@ fn padded(wanted: &str, came: &str) -> Option<String> {
 }
 
 /// How a value came out that no program means to show.
-fn odd_value(wanted: &str, came: &str) -> Option<String> {
+fn odd_value(wanted: &str, came: &str) -> Option<Difference> {
     let odd = odd(wanted, came)?;
     let came = came.trim_matches(['"', '\'', '`', ' ']);
-    let by_chance = if came == odd { BY_CHANCE } else { "" };
-    Some(format!("{by_chance}{came}"))
+    Some(Difference {
+        by_chance: came == odd,
+        ..Difference::rare(came)
+    })
 }
 
 fn odd(wanted: &str, came: &str) -> Option<&'static str> {
@@ -125,7 +125,7 @@ fn odd(wanted: &str, came: &str) -> Option<&'static str> {
 }
 
 /// Whether the numbers that came are those that were wanted but for their signs.
-fn negated(wanted: &str, came: &str) -> Option<String> {
+fn negated(wanted: &str, came: &str) -> Option<Difference> {
     static SIGN: LazyPattern = LazyPattern::new(r"(?:^|[\s\[({,])[-+](\d)");
     let bare = |text: &str| {
         let bare = SIGN.replace_all(text, " $1");
@@ -134,11 +134,11 @@ fn negated(wanted: &str, came: &str) -> Option<String> {
     let has_digit = |text: &str| text.contains(|c: char| ('1'..='9').contains(&c));
     let zeros = |text: &str| text.replace("+0", "0").replace("-0,", "0,");
     let is_negated = zeros(wanted) != zeros(came) && bare(wanted) == bare(came);
-    (has_digit(wanted) && is_negated).then(|| "signs are turned".to_owned())
+    (has_digit(wanted) && is_negated).then(|| Difference::rare("signs are turned"))
 }
 
 /// How far several numbers of one value are apart, each as far: of two, not by chance.
-fn each_apart(wanted: &str, came: &str) -> Option<String> {
+fn each_apart(wanted: &str, came: &str) -> Option<Difference> {
     static NUMBER: LazyPattern = LazyPattern::new(r"\d{1,9}");
     let numbers = |text: &str| -> Vec<i64> {
         let found = NUMBER.find_iter(text);
@@ -153,13 +153,12 @@ fn each_apart(wanted: &str, came: &str) -> Option<String> {
     let apart = all.iter().zip(&others).map(|(one, other)| other - one);
     let apart: Vec<i64> = apart.filter(|apart| *apart != 0).collect();
     let first = apart.first()?;
-    let by_chance = by_chance(*first);
     (apart.len() > 1 && apart.iter().all(|one| one == first))
-        .then(|| format!("{by_chance}each {first:+}"))
+        .then(|| by(*first, format!("each {first:+}")))
 }
 
 /// How far two whole numbers are apart, beside the same unit. A few by chance.
-fn apart(wanted: &str, came: &str) -> Option<String> {
+fn apart(wanted: &str, came: &str) -> Option<Difference> {
     static NUMBER: LazyPattern = LazyPattern::new(r"\A([^\d-]{0,8})(-?\d{1,9})([^\d.,]{0,8})\z");
     let (wanted, came) = (NUMBER.captures(wanted)?, NUMBER.captures(came)?);
     if wanted[1] != came[1] || wanted[3] != came[3] {
@@ -173,8 +172,7 @@ fn apart(wanted: &str, came: &str) -> Option<String> {
     if is_answer || (-1..=1).contains(&more) {
         return None;
     }
-    let by_chance = by_chance(more);
-    Some(format!("{by_chance}{more:+} apart"))
+    Some(by(more, format!("{more:+} apart")))
 }
 
 /// What of a text came in another form, with the same words in it: `strong>…</strong` as
@@ -245,14 +243,13 @@ fn differing_numbers(wanted: &str, came: &str) -> Option<Vec<(f64, f64)>> {
 }
 
 /// How many times the number that was wanted came. A twelfth of a whole is a month, or an hour.
-fn times(wanted: &str, came: &str) -> Option<String> {
+fn times(wanted: &str, came: &str) -> Option<Difference> {
     let times = ratio(wanted, came)?;
     let size = times.max(times.recip());
-    let by_chance = match is_whole_by(size, 12) {
-        true => BY_CHANCE,
-        false => "",
-    };
-    Some(format!("{by_chance}{}", told_times(times)))
+    Some(Difference {
+        by_chance: is_whole_by(size, 12),
+        ..Difference::rare(told_times(times))
+    })
 }
 
 fn told_times(times: f64) -> String {
@@ -292,11 +289,11 @@ fn ratio(wanted: &str, came: &str) -> Option<f64> {
     (!is_usual && !is_answer).then_some(times)
 }
 
-/// What a sign begins with that a difference comes by, however often it does.
-fn by_chance(difference: i64) -> &'static str {
-    match is_rare(&difference.abs().to_string()) {
-        true => "",
-        false => BY_CHANCE,
+/// The difference of whole numbers, of which small and round ones come by chance.
+fn by(difference: i64, told: String) -> Difference {
+    Difference {
+        by_chance: !is_rare(&difference.abs().to_string()),
+        ..Difference::rare(told)
     }
 }
 
@@ -314,10 +311,7 @@ pub(super) fn called_signs(
         .find(|calls| !calls.starts_with(' '))
         .or(told.first())?;
     let block = whole_block(failure)?;
-    Some(Subject::new(
-        SubjectKind::Tested,
-        &format!("{block} {calls}"),
-    ))
+    Some(Subject::new(SubjectKind::Tested, calls).within(&block))
 }
 
 /// What a test calls two numbers that differ, for tests of its suite: `Flow in l/min`.
@@ -347,17 +341,7 @@ pub(super) fn labelled<'t>(
     }
     let label: String = label.chars().filter(|c| !c.is_ascii_digit()).collect();
     let suite = failure.classname.as_deref().unwrap_or_default();
-    let name = format!("{suite} {label}");
-    Some(Subject::new(SubjectKind::WrongValue, &name))
-}
-
-/// A sign that tells in one suite only, and one of chance only where three share it.
-fn of_suite(suite: &str, sign: &str) -> Subject {
-    let name = match sign.strip_prefix(BY_CHANCE) {
-        Some(sign) => format!("{BY_CHANCE}{suite} {sign}"),
-        None => format!("{suite} {sign}"),
-    };
-    Subject::new(SubjectKind::Tested, &name)
+    Some(Subject::new(SubjectKind::WrongValue, &label).within(suite))
 }
 
 /// The suite of a failure with the titles around its own.
@@ -400,11 +384,17 @@ fn calls(said: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::super::shifted::compared;
-    use super::{apart, each_apart, edit, negated, odd_value, padded, times};
+    use super::{Difference, apart, each_apart, edit, negated, odd_value, padded, times};
 
-    fn told(sign: fn(&str, &str) -> Option<String>, said: &str) -> Option<String> {
+    fn told<T>(sign: fn(&str, &str) -> Option<T>, said: &str) -> Option<T> {
         let (wanted, came) = compared(said)?;
         sign(&wanted, &came)
+    }
+
+    fn differs(sign: fn(&str, &str) -> Option<Difference>, said: &str) -> Option<String> {
+        let difference = told(sign, said)?;
+        let often = if difference.by_chance { "often: " } else { "" };
+        Some(format!("{often}{}", difference.told))
     }
 
     #[test]
@@ -437,10 +427,10 @@ mod tests {
     #[test]
     fn what_no_program_means_and_how_far_numbers_are_apart_is_told() {
         let shown = "Expected: \"38%\"\n    Received: \"NaN%\"";
-        assert_eq!(told(odd_value, shown).as_deref(), Some("NaN%"));
+        assert_eq!(differs(odd_value, shown).as_deref(), Some("NaN%"));
         let bare = "expected: <1> but was: <NaN>";
-        assert_eq!(told(odd_value, bare).as_deref(), Some("often: NaN"));
-        assert_eq!(told(odd_value, "expected: <1> but was: <2>"), None);
+        assert_eq!(differs(odd_value, bare).as_deref(), Some("often: NaN"));
+        assert_eq!(differs(odd_value, "expected: <1> but was: <2>"), None);
         for (said, wanted) in [
             ("expected: <50> but was: <100>", Some("often: +50 apart")),
             ("expected: <50> but was: <8223>", Some("+8173 apart")),
@@ -453,7 +443,7 @@ mod tests {
             ),
             ("expected: <5 km> but was: <95 mi>", None),
         ] {
-            assert_eq!(told(apart, said).as_deref(), wanted, "{said}");
+            assert_eq!(differs(apart, said).as_deref(), wanted, "{said}");
         }
     }
 
@@ -492,13 +482,13 @@ mod tests {
             assert!(told(negated, said).is_none(), "{said}");
         }
         let size = "expected: <800x600> but was: <799x599>";
-        assert_eq!(told(each_apart, size).as_deref(), Some("often: each -1"));
+        assert_eq!(differs(each_apart, size).as_deref(), Some("often: each -1"));
         assert_eq!(
-            told(each_apart, "expected: <800x600> but was: <799x600>"),
+            differs(each_apart, "expected: <800x600> but was: <799x600>"),
             None
         );
         assert_eq!(
-            told(each_apart, "expected: <800x600> but was: <799x598>"),
+            differs(each_apart, "expected: <800x600> but was: <799x598>"),
             None
         );
     }

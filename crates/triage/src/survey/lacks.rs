@@ -68,8 +68,10 @@ pub(super) enum SubjectKind {
     Field,
     /// What a client says that names no server.
     Sentence,
-    /// A value that came in place of the wanted one.
+    /// A value that came in place of the wanted one, or how it differs from it.
     WrongValue,
+    /// A change of a text, which may be in as many as there are.
+    Change,
     /// The code by which a service says why it refuses.
     ErrorCode,
     /// An element that lies over the one that a test wants.
@@ -82,15 +84,22 @@ pub(super) enum SubjectKind {
     Came,
     /// What a failed assertion of a suite was about.
     Tested,
+    /// The function that a failed assertion asked, and how what it gave differs.
+    Called,
     /// A name that is no word, of what a failure may be about.
     Name,
 }
 
-/// A thing that causes are about, by its name.
+/// A thing that causes are about, by its name: two failures about one are of one cause, as far as
+/// it tells.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Subject {
     pub(super) kind: SubjectKind,
     pub(super) name: Box<str>,
+    /// The suite of whose failures it tells, if not of all in the report.
+    pub(super) suite: Option<Box<str>>,
+    /// Two causes may have it in common by chance; three hardly do.
+    pub(super) by_chance: bool,
 }
 
 impl Subject {
@@ -98,6 +107,24 @@ impl Subject {
         Self {
             kind,
             name: name.into(),
+            suite: None,
+            by_chance: false,
+        }
+    }
+
+    /// The same, for failures of this suite alone.
+    pub(super) fn within(self, suite: &str) -> Self {
+        Self {
+            suite: Some(suite.into()),
+            ..self
+        }
+    }
+
+    /// The same, which two causes may have in common by chance.
+    pub(super) fn by_chance(self) -> Self {
+        Self {
+            by_chance: true,
+            ..self
         }
     }
 }
@@ -200,6 +227,8 @@ fn named(kind: SubjectKind, name: &str, after: &[u8]) -> Option<String> {
         | SubjectKind::Said
         | SubjectKind::Came
         | SubjectKind::Tested
+        | SubjectKind::Called
+        | SubjectKind::Change
         | SubjectKind::ErrorCode
         | SubjectKind::Cover
         | SubjectKind::Disk

@@ -21,6 +21,7 @@ mod cluster;
 mod collect;
 mod compared_signs;
 mod contexts;
+mod difference;
 mod elements;
 mod error_codes;
 mod error_lines;

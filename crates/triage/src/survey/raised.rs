@@ -194,10 +194,7 @@ fn null_in_function(failure: &Failure, root_cause: &str) -> Option<Subject> {
         return None;
     }
     let suite = failure.classname.as_deref().unwrap_or_default();
-    Some(Subject::new(
-        SubjectKind::NullField,
-        &format!("{suite} null in {frame}"),
-    ))
+    Some(Subject::new(SubjectKind::NullField, &format!("null in {frame}")).within(suite))
 }
 
 /// The innermost function of a stack of JavaScript that reads a member of nothing, with its file

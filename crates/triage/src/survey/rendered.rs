@@ -13,6 +13,9 @@ const READ: usize = 2 << 10;
 /// Letters that a value has at least: of a shorter one chance makes the same.
 const LETTERS: usize = 3;
 
+/// Forms in which many functions write what others write otherwise.
+pub(super) const CASES: [&str; 3] = ["in small letters", "in capitals", "in another case"];
+
 /// How a text that came is another form of the one that was wanted.
 pub(super) fn rendered(wanted: &str, came: &str) -> Option<&'static str> {
     const FORMS: [fn(&str, &str) -> Option<&'static str>; 6] =
@@ -31,12 +34,13 @@ fn letters(wanted: &str, came: &str) -> Option<&'static str> {
     if count < LETTERS {
         return None;
     }
+    let [in_small, in_capitals, otherwise] = CASES;
     let (small, others) = (wanted.to_lowercase(), came.to_lowercase());
     if small == others {
         let told = match (came == others, came == came.to_uppercase()) {
-            (true, _) => "in small letters",
-            (_, true) => "in capitals",
-            (false, false) => "in another case",
+            (true, _) => in_small,
+            (_, true) => in_capitals,
+            (false, false) => otherwise,
         };
         return Some(told);
     }

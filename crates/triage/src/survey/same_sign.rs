@@ -4,8 +4,7 @@
 use super::group::{CAUSES, Group, OF_EACH, merge};
 use super::lacks::{Subject, SubjectKind};
 use super::mentions::Mentions;
-use super::shifted::BY_CHANCE;
-use super::signs::{CHANGED_ATTRIBUTE, is_wrong_value, names_functions};
+use super::signs::{is_wrong_value, names_functions};
 use super::thrown::thrown_alike;
 use super::titles::letters;
 use super::told_errors::told_errors;
@@ -44,11 +43,13 @@ pub(super) fn join_signs(
                 let is_sign = matches!(
                     subject.kind,
                     SubjectKind::WrongValue
+                        | SubjectKind::Change
                         | SubjectKind::ErrorCode
                         | SubjectKind::Cover
                         | SubjectKind::Initializer
                         | SubjectKind::NullField
                         | SubjectKind::Tested
+                        | SubjectKind::Called
                 );
                 // Of several lines of the product nobody knows which failed the test.
                 let is_sign = is_sign || subject.kind == SubjectKind::Raised && raised == 1;
@@ -60,15 +61,12 @@ pub(super) fn join_signs(
     }
     let mut homes = Homes::of(groups.len());
     for ((_, sign), together) in &shared {
-        let least = if sign.name.starts_with(BY_CHANCE) {
-            3
-        } else {
-            2
-        };
+        let least = if sign.by_chance { 3 } else { 2 };
         // One change may be in as many snapshots as there are.
-        let is_change = sign.kind == SubjectKind::WrongValue
-            && (sign.name.starts_with(['-', '+']) || sign.name.starts_with(CHANGED_ATTRIBUTE));
-        let most = if is_change { CAUSES } else { SHARED };
+        let most = match sign.kind {
+            SubjectKind::Change => CAUSES,
+            _ => SHARED,
+        };
         if !(least..=most).contains(&together.len()) {
             continue;
         }

@@ -1,6 +1,7 @@
 //! How a value that came differs from the one that was wanted, where many values differ in
 //! the same way for one reason: by some hours, by a constant, by the mark of decimals.
 
+use super::difference::Difference;
 use super::rendered::rendered;
 use jelly_base::text::LazyPattern;
 use jiff::civil::Date;
@@ -12,7 +13,7 @@ const DAY: i64 = 24 * 60;
 const QUARTER: i64 = 15;
 
 /// How the values that a failure compares differ.
-pub(super) fn shift(said: &str) -> Option<String> {
+pub(super) fn shift(said: &str) -> Option<Difference> {
     let (wanted, came) = compared(said)?;
     let (wanted, came) = (wanted.as_str(), came.as_str());
     let bare = |value: &'_ str| value.trim_matches(['"', '\'', '`']).to_owned();
@@ -22,14 +23,14 @@ pub(super) fn shift(said: &str) -> Option<String> {
     if let Some((one, other)) = one_word(wanted, came)
         && other.contains('-')
     {
-        return Some(format!("{one} is {other}"));
+        return Some(Difference::rare(format!("{one} is {other}")));
     }
     separator(wanted, came)
         .or_else(|| hours(wanted, came))
         .or_else(|| difference(wanted, came))
         .or_else(|| affix(wanted, came))
-        .or_else(|| written(wanted, came))
-        .or_else(|| Some(format!("{BY_CHANCE}{}", rendered(wanted, came)?)))
+        .or_else(|| written(wanted, came).map(Difference::rare))
+        .or_else(|| rendered(wanted, came).map(Difference::common))
 }
 
 /// The one word in whose place another came in all changed lines of a text, as a field or
@@ -180,7 +181,7 @@ pub(super) fn compared(said: &str) -> Option<(String, String)> {
 }
 
 /// `1.35 m` and `1,35 m`: another language's way to write numbers.
-fn separator(wanted: &str, came: &str) -> Option<String> {
+fn separator(wanted: &str, came: &str) -> Option<Difference> {
     let swapped: String = wanted
         .chars()
         .map(|letter| match letter {
@@ -199,7 +200,7 @@ fn separator(wanted: &str, came: &str) -> Option<String> {
     };
     let holds = || swapped != wanted && came.match_indices(&swapped).any(|(at, _)| is_in(at));
     (has_digits && !is_list && (swapped == came || holds() || is_written_otherwise(wanted, came)))
-        .then(|| format!("{BY_CHANCE}decimal mark"))
+        .then(|| Difference::common("decimal mark"))
 }
 
 /// Whether two texts are the same but for the marks within their numbers, of which the last is
@@ -228,12 +229,12 @@ fn is_written_otherwise(wanted: &str, came: &str) -> bool {
 
 /// The time between two values of one form, which all else equal differ by the place: by
 /// hours, or by the one day that they are apart at midnight.
-fn hours(wanted: &str, came: &str) -> Option<String> {
+fn hours(wanted: &str, came: &str) -> Option<Difference> {
     if let Some(turned) = turned(wanted, came) {
-        return Some(turned.to_owned());
+        return Some(Difference::rare(turned));
     }
     if let Some(beyond) = beyond_midnight(wanted, came) {
-        return Some(format!("{BY_CHANCE}{beyond}"));
+        return Some(Difference::common(beyond));
     }
     let (wanted, came) = (time(wanted)?, time(came)?);
     if wanted.around != came.around || wanted.of_day.len() != came.of_day.len() {
@@ -244,9 +245,9 @@ fn hours(wanted: &str, came: &str) -> Option<String> {
     let way = if shift > 0 { "later" } else { "earlier" };
     let is_zone = shift != 0 && shift.abs() <= DAY && shift % QUARTER == 0;
     is_zone.then(|| match (wanted.of_day.is_empty(), shift % 60) {
-        (true, _) => format!("{BY_CHANCE}a day {way}"),
-        (false, 0) => format!("{BY_CHANCE}hours {way}"),
-        (false, _) => format!("{BY_CHANCE}{shift} minutes"),
+        (true, _) => Difference::common(format!("a day {way}")),
+        (false, 0) => Difference::common(format!("hours {way}")),
+        (false, _) => Difference::common(format!("{shift} minutes")),
     })
 }
 
@@ -366,7 +367,7 @@ pub(super) fn measured(said: &str) -> Option<(bool, f64)> {
 
 /// The difference of two numbers with decimals, in values that are the same besides. One
 /// that comes by chance tells only where it comes often.
-fn difference(wanted: &str, came: &str) -> Option<String> {
+fn difference(wanted: &str, came: &str) -> Option<Difference> {
     static NUMBER: LazyPattern = LazyPattern::new(r"\A([^\d]*?)(-?\d+[.,]\d{1,4})(\D*)\z");
     let (wanted, came) = one_part(wanted, came);
     let (wanted, came) = (NUMBER.captures(wanted)?, NUMBER.captures(came)?);
@@ -378,8 +379,11 @@ fn difference(wanted: &str, came: &str) -> Option<String> {
     // Floating point leaves its own digits behind the last.
     let told = format!("{shift:.4}");
     let told = told.trim_end_matches('0').trim_end_matches('.');
-    let by_chance = if is_rare(told) { "" } else { BY_CHANCE };
-    Some(format!("{by_chance}{told} more"))
+    Some(Difference {
+        told: format!("{told} more"),
+        by_chance: !is_rare(told),
+        is_amount: true,
+    })
 }
 
 /// The one word in which two texts differ, or both as they are.
@@ -395,17 +399,17 @@ fn one_part<'t>(wanted: &'t str, came: &'t str) -> (&'t str, &'t str) {
 
 /// What a value lacks at its begin or its end, or has there besides: a mark that is always
 /// put there is always missed.
-fn affix(wanted: &str, came: &str) -> Option<String> {
+fn affix(wanted: &str, came: &str) -> Option<Difference> {
     const LETTERS: usize = 4;
     let is_mark = |affix: &&str| {
         (1..=LETTERS).contains(&affix.len()) && !affix.contains(|c: char| c.is_alphanumeric())
     };
     let told = |long: &str, short: &str, word: &str| {
         let before = long.strip_suffix(short).filter(is_mark);
-        let before = before.map(|affix| format!("{BY_CHANCE}{affix} {word} before it"));
+        let before = before.map(|affix| Difference::common(format!("{affix} {word} before it")));
         let behind = || {
             let affix = long.strip_prefix(short).filter(is_mark)?;
-            Some(format!("{BY_CHANCE}{affix} {word} behind it"))
+            Some(Difference::common(format!("{affix} {word} behind it")))
         };
         before.or_else(behind)
     };
@@ -414,10 +418,6 @@ fn affix(wanted: &str, came: &str) -> Option<String> {
         false => told(wanted, came, "lacks").or_else(|| told(came, wanted, "stands")),
     }
 }
-
-/// What the name of a sign begins with that tells only where three share it, or two of
-/// one suite.
-pub(super) const BY_CHANCE: &str = "often: ";
 
 /// Whether a number hardly comes twice by chance.
 pub(super) fn is_rare(number: &str) -> bool {
@@ -452,7 +452,12 @@ pub(super) fn is_rare(number: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{shift, swapped};
+    use super::{Difference, shift, swapped};
+
+    fn shown(difference: Difference) -> String {
+        let often = if difference.by_chance { "often: " } else { "" };
+        format!("{often}{}", difference.told)
+    }
 
     #[test]
     fn values_that_differ_in_one_way_have_one_sign() {
@@ -509,14 +514,17 @@ mod tests {
                 "0 € as EUR 0",
             ),
         ] {
-            assert_eq!(shift(said).as_deref(), Some(wanted), "{said}");
+            assert_eq!(shift(said).map(shown).as_deref(), Some(wanted), "{said}");
         }
     }
 
     #[test]
     fn a_time_of_the_next_day_is_told() {
         let said = "expected '30:15' to equal '06:15'";
-        assert_eq!(shift(said).as_deref(), Some("often: hours beyond midnight"));
+        assert_eq!(
+            shift(said),
+            Some(Difference::common("hours beyond midnight"))
+        );
         let gtest = "Which is: 3\n  GetParam().second\n    Which is: 2";
         assert_eq!(
             super::compared(gtest),
@@ -530,7 +538,10 @@ mod tests {
             "assert '2026-03-02' == '2026-02-03'",
             "assert datetime.date(2026, 1, 3) == datetime.date(2026, 3, 1)",
         ] {
-            assert_eq!(shift(said).as_deref(), Some("day and month are turned"));
+            assert_eq!(
+                shift(said),
+                Some(Difference::rare("day and month are turned"))
+            );
         }
     }
 

@@ -10,8 +10,9 @@ use super::names::{is_frame, own_lines};
 use super::raised::initializer;
 use super::refusals::{arguments_refused, lacks_methods};
 use super::renamed::renamed;
+use super::rendered::CASES;
 use super::replaced::{replaced, stands_in};
-use super::shifted::{BY_CHANCE, is_rare, shift, swapped};
+use super::shifted::{is_rare, shift, swapped};
 use super::suite_exceptions::{raised_in_suite, thrown_in_suite};
 use super::tested::{asked_function, raised_in, tested};
 use super::titles::suite_of_failure;
@@ -31,179 +32,226 @@ const LINES: usize = 8;
 /// How the head of a difference begins, which is none of its lines.
 const HEADS: [&str; 5] = ["- Snapshot", "- Expected", "+ Received", "---", "+++"];
 
-/// Forms of a text that tell one fault in one suite only.
-const OF_SUITE: [&str; 3] = ["in small letters", "in capitals", "in another case"];
+/// What of a failure is read for signs.
+struct Shown<'f> {
+    failure: &'f Failure,
+    triaged: &'f TriagedFailure,
+    message: Option<&'f str>,
+    evidence: Option<&'f str>,
+    /// The begin of its text.
+    text: &'f str,
+    suite: Option<&'f str>,
+}
+
+impl<'f> Shown<'f> {
+    fn of(failure: &'f Failure, triaged: &'f TriagedFailure) -> Self {
+        let evidence = triaged.diagnosis.evidence.as_ref();
+        let text = failure.text.as_deref().unwrap_or_default();
+        Self {
+            failure,
+            triaged,
+            message: triaged.message.as_deref(),
+            evidence: evidence.map(|evidence| evidence.text.as_str()),
+            text: &text[..text.floor_char_boundary(READ.min(text.len()))],
+            suite: suite_of_failure(failure),
+        }
+    }
+
+    fn root_cause(&self) -> &'f str {
+        &self.triaged.diagnosis.root_cause
+    }
+
+    /// The message and the evidence.
+    fn said(&self) -> impl Iterator<Item = &'f str> + Clone {
+        [self.message, self.evidence].into_iter().flatten()
+    }
+
+    /// The same, and the text.
+    fn told(&self) -> impl Iterator<Item = &'f str> + Clone {
+        self.said().chain([self.text])
+    }
+}
 
 /// The signs in what a failure says.
 pub(super) fn signs(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Subject> {
-    let evidence = triaged.diagnosis.evidence.as_ref();
-    let evidence = evidence.map(|evidence| evidence.text.as_str());
-    let said = [triaged.message.as_deref(), evidence];
-    let text = failure.text.as_deref().unwrap_or_default();
-    let text = &text[..text.floor_char_boundary(READ.min(text.len()))];
+    let shown = Shown::of(failure, triaged);
     let mut found = BTreeSet::new();
     found.extend(missing_member(failure, triaged));
-    if is_wrong_value(&triaged.diagnosis.root_cause) {
-        for said in said.into_iter().flatten() {
-            let values = values(said).into_iter();
-            found.extend(values.map(|value| Subject::new(SubjectKind::WrongValue, &value)));
+    found.extend(raised_in_suite(failure, triaged));
+    found.extend(thrown_in_suite(failure, shown.text));
+    values_shown(&shown, &mut found);
+    changes_shown(&shown, &mut found);
+    functions_shown(&shown, &mut found);
+    pages_shown(&shown, &mut found);
+    refusals_shown(&shown, &mut found);
+    errors_shown(&shown, &mut found);
+    found.into_iter().take(OF_ONE).collect()
+}
+
+fn wrong_value(value: impl AsRef<str>) -> Subject {
+    Subject::new(SubjectKind::WrongValue, value.as_ref())
+}
+
+fn change(of: impl AsRef<str>) -> Subject {
+    Subject::new(SubjectKind::Change, of.as_ref())
+}
+
+fn error(code: impl AsRef<str>) -> Subject {
+    Subject::new(SubjectKind::ErrorCode, code.as_ref())
+}
+
+fn element(named: impl AsRef<str>) -> Subject {
+    Subject::new(SubjectKind::Cover, named.as_ref())
+}
+
+/// The values that came, and how they differ from those that were wanted.
+fn values_shown(shown: &Shown<'_>, found: &mut BTreeSet<Subject>) {
+    let Shown { failure, text, .. } = *shown;
+    let suite = shown.suite.unwrap_or_default();
+    if is_wrong_value(shown.root_cause()) {
+        found.extend(shown.said().flat_map(values).map(wrong_value));
+        found.extend(labelled(failure, shown.said()));
+        if let Some(shift) = shown.said().find_map(shift) {
+            if shift.by_chance {
+                let class = failure.classname.as_deref().unwrap_or_default();
+                // Two functions may each give half of one too little.
+                let asked = asked_function(text).filter(|_| shift.is_amount);
+                let told = format!("{} {}", asked.unwrap_or_default(), shift.told);
+                found.insert(Subject::new(SubjectKind::Tested, &told).within(class));
+            }
+            // Many functions write in small letters what others write in capitals.
+            if !CASES.contains(&shift.told.as_str()) {
+                found.insert(shift.anywhere());
+            }
         }
-        found.extend(labelled(failure, said.into_iter().flatten()));
-        let shift = said.into_iter().flatten().find_map(shift);
-        if let Some(by_chance) = shift
-            .as_ref()
-            .and_then(|shift| shift.strip_prefix(BY_CHANCE))
-        {
-            let suite = failure.classname.as_deref().unwrap_or_default();
-            // Two functions may each give half of one too little.
-            let asked = by_chance.ends_with(" more").then(|| asked_function(text));
-            let asked = asked.flatten().unwrap_or_default();
-            let of_suite = format!("{suite} {asked} {by_chance}");
-            found.insert(Subject::new(SubjectKind::Tested, &of_suite));
-        }
-        // Many functions write in small letters what others write in capitals.
-        let is_of_suite = |shift: &String| OF_SUITE.iter().any(|form| shift.ends_with(form));
-        let everywhere = shift.filter(|shift| !is_of_suite(shift));
-        found.extend(everywhere.map(|shift| Subject::new(SubjectKind::WrongValue, &shift)));
-        found.extend(golden(text).map(|lines| Subject::new(SubjectKind::WrongValue, &lines)));
-        found.extend(tested(failure, said.into_iter().flatten(), text));
+        found.extend(tested(failure, shown.said(), text));
+        let said = [shown.message, shown.evidence];
         found.extend(compared_signs(failure, &said, text));
     }
-    if triaged.diagnosis.root_cause == "mock_expectation" {
+    if shown.root_cause() == "mock_expectation" {
+        let said = [shown.message, shown.evidence];
         found.extend(called_signs(failure, &said, text));
     }
-    if is_wrong_value(&triaged.diagnosis.root_cause)
-        || triaged.diagnosis.root_cause == "expected_error"
-    {
-        let pair = suite_of_failure(failure).and_then(|suite| {
-            let pair = replaced(said.into_iter().flatten(), text)?;
-            Some(format!("{suite} {pair}"))
-        });
-        found.extend(pair.map(|pair| Subject::new(SubjectKind::Tested, &pair)));
-        if let Some(words) = stands_in(said.into_iter().flatten()) {
-            let suite = suite_of_failure(failure).unwrap_or_default();
-            let of_suite = format!("{suite} gives {words}");
-            found.insert(Subject::new(SubjectKind::Tested, &of_suite));
-            let everywhere = format!("{BY_CHANCE}gives {words}");
-            found.insert(Subject::new(SubjectKind::WrongValue, &everywhere));
+    if is_wrong_value(shown.root_cause()) || shown.root_cause() == "expected_error" {
+        if let Some(suite) = shown.suite
+            && let Some(pair) = replaced(shown.said(), text)
+        {
+            found.insert(Subject::new(SubjectKind::Tested, &pair).within(suite));
+        }
+        if let Some(words) = stands_in(shown.said()) {
+            let gives = format!("gives {words}");
+            found.insert(Subject::new(SubjectKind::Tested, &gives).within(suite));
+            found.insert(wrong_value(gives).by_chance());
         }
     }
-    let changes = changes(&triaged.diagnosis.root_cause, text).into_iter();
-    found.extend(changes.map(|change| Subject::new(SubjectKind::WrongValue, &change)));
-    found.extend(raised_in_suite(failure, triaged));
-    found.extend(thrown_in_suite(failure, text));
-    // What hangs in one suite hangs in whoever waits for it.
-    let waits = ["test_timeout", "wait_timeout"].contains(&triaged.diagnosis.root_cause.as_str())
-        && !triaged.diagnosis.rule.starts_with("browser/");
-    let waits = suite_of_failure(failure).filter(|_| waits);
-    found.extend(waits.map(|suite| {
-        Subject::new(
-            SubjectKind::Tested,
-            &format!("{BY_CHANCE}{suite} waits in vain"),
-        )
-    }));
-    if triaged.diagnosis.root_cause == "code_exception" {
-        found.extend(evidence.and_then(|said| raised_in(text, said)));
-        found.extend(initializer(failure.text.as_deref().unwrap_or_default()));
+    found.extend(shown.told().filter_map(pixels).map(wrong_value));
+}
+
+/// What changed in a text: lines of a snapshot, names of fields.
+fn changes_shown(shown: &Shown<'_>, found: &mut BTreeSet<Subject>) {
+    let text = shown.text;
+    let root_cause = shown.root_cause();
+    if is_wrong_value(root_cause) {
+        found.extend(golden(text).map(change));
     }
-    if names_functions(&triaged.diagnosis.root_cause) {
+    found.extend(changes(root_cause, text).into_iter().map(change));
+    if root_cause == "snapshot_mismatch" {
+        // What flips without a value of its own flips in any component.
+        let lines = changed(text, |line| line.contains('"') && !line.contains("aria-"));
+        found.extend(lines.map(change));
+        found.extend(attribute(text).map(change));
+        found.extend(screenshot(text).map(wrong_value));
+    }
+    if COMPARES.contains(&root_cause) {
+        found.extend(shown.told().filter_map(renamed).map(change));
+        let outputs = [Some(text), shown.failure.system_err.as_deref()];
+        let swapped = outputs.into_iter().flatten().filter_map(swapped);
+        found.extend(swapped.map(wrong_value));
+    }
+}
+
+/// Functions that are named, and those that raised or never ended.
+fn functions_shown(shown: &Shown<'_>, found: &mut BTreeSet<Subject>) {
+    let root_cause = shown.root_cause();
+    // What hangs in one suite hangs in whoever waits for it.
+    let waits = ["test_timeout", "wait_timeout"].contains(&root_cause)
+        && !shown.triaged.diagnosis.rule.starts_with("browser/");
+    if let Some(suite) = shown.suite.filter(|_| waits) {
+        let waits = Subject::new(SubjectKind::Tested, "waits in vain");
+        found.insert(waits.within(suite).by_chance());
+    }
+    if root_cause == "code_exception" {
+        found.extend(shown.evidence.and_then(|said| raised_in(shown.text, said)));
+        let whole = shown.failure.text.as_deref();
+        found.extend(initializer(whole.unwrap_or_default()));
+    }
+    if names_functions(root_cause) {
         // A test calls many functions before the one that it asks.
-        let lines = said.into_iter().flatten().flat_map(str::lines);
-        let lines = lines.chain(own_lines(text).filter(|line| !line.starts_with('>')));
+        let lines = shown.said().flat_map(str::lines);
+        let lines = lines.chain(own_lines(shown.text).filter(|line| !line.starts_with('>')));
         for line in lines.filter(|line| !is_source(line)) {
             let names = functions(line);
             found.extend(names.map(|name| Subject::new(SubjectKind::NamedFunction, name)));
         }
     }
-    if triaged.diagnosis.root_cause == "snapshot_mismatch" {
-        // What flips without a value of its own flips in any component.
-        let lines = changed(text, |line| line.contains('"') && !line.contains("aria-"));
-        found.extend(lines.map(|lines| Subject::new(SubjectKind::WrongValue, &lines)));
-        found.extend(attribute(text).map(|line| Subject::new(SubjectKind::WrongValue, &line)));
-        found.extend(screenshot(text).map(|name| Subject::new(SubjectKind::WrongValue, &name)));
+}
+
+/// Elements of a page that are missing, covered or in another state.
+fn pages_shown(shown: &Shown<'_>, found: &mut BTreeSet<Subject>) {
+    found.extend(element_state(shown.text).map(element));
+    if shown.root_cause() == "locator_not_found"
+        && let Some(suite) = shown.suite
+    {
+        let missing = missing(shown.text).map(element);
+        found.extend(missing.map(|missing| missing.within(suite)));
     }
-    let outputs = [Some(text), failure.system_err.as_deref()];
-    let compares = COMPARES.contains(&triaged.diagnosis.root_cause.as_str());
-    if compares {
-        let all = said.into_iter().flatten().chain([text]);
-        let renamed = all.filter_map(renamed);
-        found.extend(renamed.map(|keys| Subject::new(SubjectKind::WrongValue, &keys)));
-    }
-    for changed in outputs.into_iter().flatten().filter(|_| compares) {
-        let swapped = swapped(changed);
-        found.extend(swapped.map(|names| Subject::new(SubjectKind::WrongValue, &names)));
-    }
-    let all = said.into_iter().flatten().chain([text]);
-    let lacks = suite_of_failure(failure).and_then(|suite| {
-        let lacks = all.clone().find_map(lacks_methods)?;
-        Some(format!("{suite} {lacks}"))
-    });
-    found.extend(lacks.map(|lacks| Subject::new(SubjectKind::ErrorCode, &lacks)));
-    let arguments = all.clone().find_map(arguments_refused);
-    found.extend(arguments.map(|name| Subject::new(SubjectKind::ErrorCode, &name)));
-    found.extend(element_state(text).map(|state| Subject::new(SubjectKind::Cover, &state)));
-    if triaged.diagnosis.root_cause == "locator_not_found" {
-        let missing =
-            suite_of_failure(failure).and_then(|suite| Some(format!("{suite} {}", missing(text)?)));
-        found.extend(missing.map(|missing| Subject::new(SubjectKind::Cover, &missing)));
-    }
-    let all = said.into_iter().flatten().chain([text]);
-    found.extend(
-        all.clone()
-            .find_map(unhandled)
-            .map(|sign| Subject::new(SubjectKind::ErrorCode, &sign)),
-    );
-    if let Some(suite) = suite_of_failure(failure) {
-        let has_expired =
-            triaged.diagnosis.root_cause == "auth_failed" && all.clone().any(is_expired_token);
+    found.extend(shown.told().filter_map(cover).map(element));
+}
+
+/// Who is refused, and what he asked for.
+fn refusals_shown(shown: &Shown<'_>, found: &mut BTreeSet<Subject>) {
+    let root_cause = shown.root_cause();
+    if let Some(suite) = shown.suite {
+        let lacks = shown.told().find_map(lacks_methods);
+        let has_expired = root_cause == "auth_failed" && shown.told().any(is_expired_token);
         let has_expired = has_expired.then(|| "expired token".to_owned());
-        let of_suite = all
-            .clone()
-            .find_map(not_let_in)
-            .into_iter()
-            .chain(has_expired);
-        found.extend(
-            of_suite.map(|sign| Subject::new(SubjectKind::ErrorCode, &format!("{suite} {sign}"))),
-        );
+        let refused = shown.told().find_map(not_let_in);
+        let of_suite = lacks.into_iter().chain(has_expired).chain(refused);
+        found.extend(of_suite.map(|sign| error(sign).within(suite)));
     }
-    if triaged.diagnosis.root_cause == "tls_error" {
-        let all = said.into_iter().flatten().chain([text]);
-        found.extend(
-            all.filter_map(untrusted)
-                .map(|why| Subject::new(SubjectKind::ErrorCode, &why)),
-        );
+    found.extend(shown.told().find_map(arguments_refused).map(error));
+    found.extend(shown.told().find_map(unhandled).map(error));
+    if root_cause == "tls_error" {
+        found.extend(shown.told().filter_map(untrusted).map(error));
     }
-    let whole = if text.is_empty() {
-        failure.message.as_deref()
-    } else {
-        Some(text)
+    let whole = match shown.text.is_empty() {
+        true => shown.failure.message.as_deref(),
+        false => Some(shown.text),
     };
-    let refused = whole.and_then(refused);
-    found.extend(refused.map(|refused| Subject::new(SubjectKind::ErrorCode, &refused)));
-    for told in said.into_iter().flatten().chain([text]) {
-        found.extend(described(told).map(|said| Subject::new(SubjectKind::ErrorCode, &said)));
-        found.extend(answered(told).map(|said| Subject::new(SubjectKind::ErrorCode, &said)));
-        found.extend(unknown_value(told).map(|said| Subject::new(SubjectKind::ErrorCode, &said)));
-        let signed_out = signed_out(told, &triaged.diagnosis.root_cause);
-        found.extend(signed_out.map(|host| Subject::new(SubjectKind::ErrorCode, &host)));
-        found.extend(noted(told).map(|said| Subject::new(SubjectKind::ErrorCode, said)));
-        found.extend(pixels(told).map(|count| Subject::new(SubjectKind::WrongValue, count)));
-        found.extend(cloud_code(told).map(|code| Subject::new(SubjectKind::ErrorCode, &code)));
-        found.extend(redirected(told).map(|to| Subject::new(SubjectKind::ErrorCode, &to)));
-        let codes = codes(told).into_iter();
-        found.extend(codes.map(|code| Subject::new(SubjectKind::ErrorCode, &code)));
-        found.extend(variant(told).map(|name| Subject::new(SubjectKind::ErrorCode, name)));
-        found.extend(cover(told).map(|cover| Subject::new(SubjectKind::Cover, cover)));
+    found.extend(whole.and_then(refused).map(error));
+}
+
+/// Codes and sentences by which services and programs tell errors.
+fn errors_shown(shown: &Shown<'_>, found: &mut BTreeSet<Subject>) {
+    for told in shown.told() {
+        found.extend(described(told).map(error));
+        found.extend(answered(told).map(error));
+        found.extend(unknown_value(told).map(error));
+        found.extend(signed_out(told, shown.root_cause()).map(error));
+        found.extend(noted(told).map(error));
+        found.extend(cloud_code(told).map(error));
+        found.extend(redirected(told).map(error));
+        found.extend(codes(told).into_iter().map(error));
+        found.extend(variant(told).map(error));
     }
-    let printed = [&failure.system_out, &failure.system_err]
-        .into_iter()
-        .flatten();
-    let all = said.into_iter().flatten().chain([text]);
-    for told in all.chain(printed.map(String::as_str)) {
-        let code = fatal_code(told);
-        found.extend(code.map(|code| Subject::new(SubjectKind::ErrorCode, code)));
-    }
-    found.into_iter().take(OF_ONE).collect()
+    let Failure {
+        system_out,
+        system_err,
+        ..
+    } = shown.failure;
+    let printed = [system_out, system_err].into_iter().flatten();
+    let all = shown.told().chain(printed.map(String::as_str));
+    found.extend(all.filter_map(fatal_code).map(error));
 }
 
 /// What is wrong with the TLS of a server, with the server.
@@ -389,9 +437,6 @@ fn noted(text: &str) -> Option<&str> {
     names_something(said).then_some(said)
 }
 
-/// How the sign of a changed attribute begins.
-pub(super) const CHANGED_ATTRIBUTE: &str = "attribute ";
-
 /// The one attribute with a value that a component got or lost.
 fn attribute(text: &str) -> Option<String> {
     static ATTRIBUTE: LazyPattern = LazyPattern::new(r#"\A[-+]\s*[A-Za-z][\w:]*="[^"\n]{2,}"\z"#);
@@ -403,7 +448,7 @@ fn attribute(text: &str) -> Option<String> {
     let (mark, told) = only.split_at(1);
     ATTRIBUTE
         .is_match(only)
-        .then(|| format!("{CHANGED_ATTRIBUTE}{mark}{}", told.trim()))
+        .then(|| format!("attribute {mark}{}", told.trim()))
 }
 
 /// The screenshot that Playwright compares with, by the name that its authors gave it: several

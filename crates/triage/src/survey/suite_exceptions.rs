@@ -26,10 +26,7 @@ pub(super) fn raised_in_suite(failure: &Failure, triaged: &TriagedFailure) -> Op
         return None;
     }
     let bare: String = said.chars().filter(|c| !c.is_ascii_digit()).collect();
-    Some(Subject::new(
-        SubjectKind::Tested,
-        &format!("{suite} {bare}"),
-    ))
+    Some(Subject::new(SubjectKind::Tested, &bare).within(suite))
 }
 
 /// What was thrown in a test of GoogleTest, which shows no line of it, but for its numbers and
@@ -50,10 +47,8 @@ pub(super) fn thrown_in_suite(failure: &Failure, text: &str) -> Option<Subject> 
     let bare: Vec<&str> = said.split_whitespace().filter(is_plain).collect();
     let letters: usize = bare.iter().map(|word| word.len()).sum();
     (bare.len() > 1 && letters >= LETTERS).then(|| {
-        Subject::new(
-            SubjectKind::Tested,
-            &format!("{suite} thrown {}", bare.join(" ")),
-        )
+        let told = format!("thrown {}", bare.join(" "));
+        Subject::new(SubjectKind::Tested, &told).within(suite)
     })
 }
 
@@ -71,7 +66,7 @@ mod tests {
             };
             let text =
                 format!("C++ exception with description \"{said}\" thrown in the test body.");
-            thrown_in_suite(&failure, &text).map(|one| one.name.into_string())
+            thrown_in_suite(&failure, &text)
         };
         let first = told("Tank", "tank t2: valve 20");
         assert!(first.is_some());

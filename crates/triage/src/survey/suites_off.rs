@@ -2,10 +2,10 @@
 //! for one reason, whichever of its functions each of them asks.
 
 use super::group::{CAUSES, Group, OF_EACH, merge};
-use super::lacks::SubjectKind;
 use super::mentions::Mentions;
 use super::parametrized::function;
 use super::shifted::compared;
+use super::tested::function_of;
 use super::titles::{suite_of, titles_around};
 use jelly_base::model::{FailureView, Side};
 use jelly_base::text::{LazyPattern, WordList};
@@ -187,10 +187,7 @@ pub(super) fn calls_several(
 ) -> bool {
     let leads = together.iter().filter_map(|at| groups[*at].victims.first());
     let subjects = leads.flat_map(|at| mentions.of(&views[*at]));
-    let called = subjects.filter_map(|subject| {
-        let (words, _) = subject.name.split_once('(')?;
-        (subject.kind == SubjectKind::Tested).then(|| words.rsplit(' ').next().unwrap_or(words))
-    });
+    let called = subjects.filter_map(function_of);
     called.collect::<BTreeSet<_>>().len() > 1
 }
 

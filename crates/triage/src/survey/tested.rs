@@ -20,7 +20,7 @@ pub(super) fn tested<'t>(
 ) -> Vec<Subject> {
     let said: Vec<&str> = said.chain([text]).collect();
     let mut found = Vec::new();
-    found.extend(said.iter().find_map(|said| noted(said)));
+    found.extend(said.iter().find_map(|said| noted(said)).map(about));
     let suite = failure
         .classname
         .as_deref()
@@ -32,7 +32,7 @@ pub(super) fn tested<'t>(
         let (_, times) = said.iter().find_map(|said| measured(said))?;
         let power = times.log10();
         let is_power = power.fract() == 0.0 && (2.0..=6.0).contains(&power.abs());
-        is_power.then(|| format!("{suite} ten to {power}"))
+        is_power.then(|| about(format!("ten to {power}")).within(suite))
     });
     found.extend(powers);
     if (called.is_some() || whose.is_some())
@@ -40,32 +40,45 @@ pub(super) fn tested<'t>(
     {
         let way = if is_larger { "larger" } else { "smaller" };
         if let Some((function, suite)) = called {
-            found.push(format!("{suite} {function}( {way}"));
-            found.push(format!("{function}( {times:.3} times"));
+            found.push(called_for(function, way).within(suite));
+            found.push(called_for(function, &format!("{times:.3} times")));
         }
         // An object has its value from many places, of which one makes it so many times it.
-        found.extend(whose.map(|whose| format!("{whose} {times:.3} times")));
+        found.extend(whose.map(|whose| about(format!("{whose} {times:.3} times"))));
     }
     // What is no number differs in no way that could be told apart.
     let measured = said.iter().find_map(|said| measured(said));
     if let Some((function, suite)) = called.filter(|_| measured.is_none()) {
-        found.push(format!("{suite} {function}("));
+        found.push(called_for(function, "another").within(suite));
     }
     found.extend(asked(text, &said));
     found
-        .into_iter()
-        .map(|name| Subject::new(SubjectKind::Tested, &name))
-        .collect()
+}
+
+/// What an assertion was about.
+fn about(words: impl AsRef<str>) -> Subject {
+    Subject::new(SubjectKind::Tested, words.as_ref())
+}
+
+/// A function that an assertion asked, with how what it gave differs from what was wanted.
+fn called_for(function: &str, difference: &str) -> Subject {
+    Subject::new(SubjectKind::Called, &format!("{function} {difference}"))
+}
+
+/// The function of a subject of [`SubjectKind::Called`].
+pub(super) fn function_of(subject: &Subject) -> Option<&str> {
+    let is_called = subject.kind == SubjectKind::Called;
+    subject.name.split(' ').next().filter(|_| is_called)
 }
 
 /// The function whose value an assertion compares, whatever suite it is in: a method by its
 /// class, as pytest tells it, or a function by a name of several words.
-fn asked(text: &str, said: &[&str]) -> Option<String> {
+fn asked(text: &str, said: &[&str]) -> Option<Subject> {
     static BOUND: LazyPattern = LazyPattern::ascii(
         r"\bwhere ([a-z_]\w+) = <([A-Za-z_][\w.]*\.[A-Z]\w+) object at 0x[0-9a-f]+>\.([a-z_]\w+)",
     );
     if let Some(found) = BOUND.captures(text).filter(|found| found[1] == found[3]) {
-        return Some(format!("of {}.{}", &found[2], &found[1]));
+        return Some(about(format!("of {}.{}", &found[2], &found[1])));
     }
     let function = value_of(text).or_else(|| said.iter().find_map(|said| called(said)))?;
     let has_words = function[1..].contains(|c: char| c == '_' || c.is_ascii_uppercase());
@@ -74,13 +87,13 @@ fn asked(text: &str, said: &[&str]) -> Option<String> {
     let is_of_any = is_of_any.iter().any(|begin| function.starts_with(begin));
     // Numbers that differ in another way are of another fault.
     let way = match said.iter().find_map(|said| measured(said)) {
-        Some((true, _)) => " larger",
-        Some((false, _)) => " smaller",
-        None => "",
+        Some((true, _)) => "larger",
+        Some((false, _)) => "smaller",
+        None => "another",
     };
     let is_function = text.contains(&format!("<function {function} at "));
     let is_method = text.contains(&format!(".{function}(")) && !is_function;
-    (has_words && !is_of_any && !is_method).then(|| format!("of {function}({way}"))
+    (has_words && !is_of_any && !is_method).then(|| called_for(function, way))
 }
 
 /// The function whose value pytest compares, by whatever name.
@@ -117,7 +130,7 @@ pub(super) fn raised_in(text: &str, said: &str) -> Option<Subject> {
         .trim_start()
         .starts_with(&format!("def {function}("));
     let has_words = function[1..].contains(|c: char| c == '_' || c.is_ascii_uppercase());
-    (is_own && has_words).then(|| Subject::new(SubjectKind::Tested, &format!("of {function}(")))
+    (is_own && has_words).then(|| called_for(function, "another"))
 }
 
 /// The function that the failing line calls first, as pytest, Jest and RSpec show that
@@ -185,7 +198,7 @@ fn noted(text: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{asked, called, noted, raised_in};
+    use super::{about, asked, called, called_for, noted, raised_in};
 
     #[test]
     fn the_function_of_the_failing_line_is_told() {
@@ -215,11 +228,11 @@ mod tests {
     fn the_function_of_a_value_is_one_in_all_suites() {
         let of = |text: &str| asked(text, &[text]);
         let method = "E  AssertionError: assert datetime.date(2026, 1, 1) == 5\nE   +  where datetime.date(2026, 1, 1) = next_after(3)\nE   +    where next_after = <jobs.cron.Cron object at 0x7f4b37288710>.next_after";
-        assert_eq!(of(method).as_deref(), Some("of jobs.cron.Cron.next_after"));
+        assert_eq!(of(method), Some(about("of jobs.cron.Cron.next_after")));
         let function = "E       AssertionError: assert datetime.date(2026, 1, 3) == datetime.date(2026, 3, 1)\nE        +  where datetime.date(2026, 1, 3) = parse_date('01.03.2026')";
-        assert_eq!(of(function).as_deref(), Some("of parse_date("));
+        assert_eq!(of(function), Some(called_for("parse_date", "another")));
         let number = "E    assert 3 == 4\nE     +  where 3 = shelf_count([])";
-        assert_eq!(of(number).as_deref(), Some("of shelf_count( smaller"));
+        assert_eq!(of(number), Some(called_for("shelf_count", "smaller")));
         assert_eq!(
             of("E    assert 3 == 4\nE     +  where 3 = shelves([])"),
             None
@@ -228,7 +241,7 @@ mod tests {
         let told = raised_in(raised, "ValueError: month must be in 1..12");
         assert_eq!(
             told.map(|one| one.name.into_string()).as_deref(),
-            Some("of parse_date(")
+            Some("parse_date another")
         );
         assert_eq!(raised_in(raised, "TypeError: month must be in 1..12"), None);
     }
