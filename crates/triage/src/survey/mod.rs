@@ -40,6 +40,7 @@ mod members;
 mod memory;
 mod mentions;
 mod names;
+mod nothing;
 mod outages;
 mod panics;
 mod parametrized;
