@@ -138,22 +138,42 @@ impl Engine {
         if SIGNS.own.is_match(came) || !SIGNS.form.is_match(came) {
             return false;
         }
-        let part = alone(failure, came);
-        let of = self.diagnose_facts(&Facts::new(&part), Audience::Plan, Algorithm::Second);
-        of.0.side == Side::Test && MACHINE.contains(&&*of.0.root_cause)
+        let is_of_machine = |said: &str| {
+            let part = alone(failure, said);
+            let of = self.diagnose_facts(&Facts::new(&part), Audience::Plan, Algorithm::Second);
+            of.0.side == Side::Test && MACHINE.contains(&&*of.0.root_cause)
+        };
+        // The last error of several may have come of one before it.
+        is_of_machine(came) || came.contains('\n') && came.lines().any(is_of_machine)
     }
 }
 
 /// Whether what stands behind the colon is what the code is to say, or to cope with: `must retry
-/// on: Connection reset`. An address or a number of an error is of a real one.
+/// on: Connection reset`. It is what came where the words before the colon say that something did
+/// (`should be there, but curl said: …`) or that something was to go well (`must start: …`);
+/// where neither shows, an address or a number of an error is of a real one.
 fn is_demanded(wanted: &str, came: &str) -> bool {
-    static DEMANDS: LazyPattern = LazyPattern::ascii(
-        r"(?i)\b(?:as|code \d+|for|log(?:ged)?|on|print(?:ed)?|raised?|report(?:ed)?|returns?|returned|said|says?|show[ns]?|throws?|thrown|with)\s*\z",
+    static DEMAND: LazyPattern = LazyPattern::ascii(
+        r"(?i)\b(?:must|should|shall|needs? to|ha(?:s|ve) to|never|expected|expects?)\b",
+    );
+    static CAME: LazyPattern = LazyPattern::ascii(
+        r"(?i)\b(?:but|got|came|caused by|due to|because|since|failed|died|exited|ended|aborted|crashed|stderr|stdout|output|instead)\b",
+    );
+    static COPES: LazyPattern = LazyPattern::ascii(
+        r"(?i)\b(?:about|after|as|code \d+|error|exception|for|hides?|leaks?|like|log(?:ged|s)?|message|of|on|print(?:ed|s)?|raised?|report(?:ed|s)?|returns?|returned|said|says?|show[ns]?|swallows?|tells?|text|throws?|thrown|to|upon|when|with)\s*\z",
+    );
+    static WELL: LazyPattern = LazyPattern::ascii(
+        r"(?i)\b(?:answers?|available|completes?|connect(?:s|ed)?|exists?|finish(?:es)?|healthy|installed|loads?|online|opens?|passe?s?|reachable|ready|resolves?|responds?|running|starts?|started|succeeds?|there|up|works?)\s*\z",
     );
     static REAL: LazyPattern = LazyPattern::ascii(
         r"(?i)\d+\.\d+\.\d+\.\d+:\d+|\berrno \d+|\bos error \d+|\bconnect E[A-Z]{4,}|\bdial tcp\b",
     );
-    DEMANDS.is_match(wanted) && !REAL.is_match(came)
+    let after = DEMAND.find_iter(wanted).last();
+    let after = after.map_or(wanted, |demand| &wanted[demand.end()..]);
+    if CAME.is_match(after) || WELL.is_match(after) {
+        return false;
+    }
+    COPES.is_match(after) || !REAL.is_match(came)
 }
 
 fn head(text: &str) -> &str {
@@ -299,6 +319,46 @@ mod tests {
         ] {
             assert_eq!(side(message, text), (Side::Test, true), "{message} {text}");
         }
+    }
+
+    #[test]
+    fn what_came_is_told_from_what_is_demanded() {
+        let of = |said: &str| {
+            let message = format!("{said} ==> expected: <3> but was: <1>");
+            let text = format!(
+                "org.opentest4j.AssertionFailedError: {message}\n\tat a.b.RetryTest.x(RetryTest.java:9)"
+            );
+            side(&message, &text)
+        };
+        for said in [
+            "upload should succeed, but failed with: Connection refused",
+            "expected a reply but curl exited with code 7: Connection refused",
+            "should resolve, but getent said: Name or service not known",
+            "the store must be reachable: Connection refused",
+        ] {
+            assert_eq!(of(said), (Side::Test, true), "{said}");
+        }
+        for said in [
+            "must retry after: Connection reset by peer",
+            "must retry on: connect ECONNREFUSED 127.0.0.1:5432",
+            "expected message: Connection refused",
+            "should log: [Errno 111] Connection refused",
+        ] {
+            assert_eq!(of(said), (Side::Code, false), "{said}");
+        }
+    }
+
+    #[test]
+    fn a_mistake_that_may_come_of_an_outage_blames_nobody() {
+        for said in [
+            "Error: connect ECONNREFUSED 127.0.0.1:5432\n    at afterConnect (node:net:1)\nTypeError: Cannot read properties of undefined (reading 'query')",
+            "Traceback (most recent call last):\n  File \"/app/cli.py\", line 3, in <module>\n    key = os.environ['STRIPE_KEY']\nKeyError: 'STRIPE_KEY'",
+        ] {
+            let message = format!("AssertionError: {said}\nassert 1 == 0");
+            assert_eq!(side(&message, "").0, Side::Test, "{said}");
+        }
+        let alone = "AssertionError: TypeError: Cannot read properties of undefined (reading 'query')\nassert 1 == 0";
+        assert_eq!(side(alone, ""), (Side::Code, false));
     }
 
     #[test]

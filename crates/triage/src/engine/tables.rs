@@ -21,7 +21,7 @@ pub(crate) fn table<T: DeserializeOwned>(json: &str) -> T {
 }
 
 /// One expression that matches where any of the patterns does, with the flags.
-pub(super) fn any_of(flags: &str, patterns: &[String]) -> Regex {
+pub(crate) fn any_of(flags: &str, patterns: &[String]) -> Regex {
     #[expect(
         clippy::expect_used,
         reason = "the tables are part of the program, and tests compile each pattern"

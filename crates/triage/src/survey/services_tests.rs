@@ -537,4 +537,16 @@ fn who_got_nothing_fails_of_what_its_suite_fails_of() {
     assert_eq!(of("shop", "assert 'unavailable' == 'ok'"), [1, 1, 2]);
     assert_eq!(of("shop", "OrderClosed: order 7 is closed"), [1, 1, 2]);
     assert_eq!(of("shop", "CacheError: cache unavailable"), [3, 1]);
+    assert_eq!(of("shop", "BrokerUnavailable: gave up"), [3, 1]);
+    // What is wanted, and what a business is about, tells of no server.
+    for said in [
+        "AssertionError: seat 4 should be unavailable after booking\nassert True is False",
+        "AssertionError: ConnectionError not raised",
+        "AssertionError: assert 'size M not available' in '<p>size M in stock</p>'",
+        "BookingError: seat 12 is not available",
+        "PriceError: price is down to -3",
+        "DropDownError: option 4 is not in the list",
+    ] {
+        assert_eq!(of("shop", said), [1, 1, 2], "{said}");
+    }
 }

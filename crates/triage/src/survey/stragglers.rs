@@ -3,13 +3,54 @@
 
 use super::group::{CAUSES, Group};
 use super::mentions::Mentions;
+use super::replaced::messages;
 use super::shifted::{compared, is_state};
 use super::suites_off::tests_of;
 use super::titles::suite_of;
 use crate::engine::is_mistake;
+use crate::engine::tables::{any_of, built, table};
 use jelly_base::model::{FailureView, Side, outage};
-use jelly_base::text::LazyPattern;
+use regex::Regex;
+use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::LazyLock;
+
+/// `tables/absence.yaml`, which says what each list is.
+#[derive(Deserialize)]
+struct AbsenceWords {
+    nothing: Vec<String>,
+    services: Vec<String>,
+    away: Vec<String>,
+    state: Vec<String>,
+    classes: Vec<String>,
+    wants: Vec<String>,
+}
+
+struct AbsenceSigns {
+    nothing: Regex,
+    away: Regex,
+    state: Regex,
+    class: Regex,
+    wants: Regex,
+}
+
+static SIGNS: LazyLock<AbsenceSigns> = LazyLock::new(|| {
+    let words: AbsenceWords = table(built!("absence"));
+    let services = format!("(?:{})", words.services.join("|"));
+    let of_services = |forms: &[String]| -> Vec<String> {
+        let forms = forms.iter();
+        forms
+            .map(|form| form.replace("<SERVICE>", &services))
+            .collect()
+    };
+    AbsenceSigns {
+        nothing: any_of("m", &words.nothing),
+        away: any_of("i", &of_services(&words.away)),
+        state: any_of("i", &of_services(&words.state)),
+        class: any_of("", &of_services(&words.classes)),
+        wants: any_of("i", &words.wants),
+    }
+});
 
 /// Tests of a suite that fail of the one thing at least.
 const OF_ONE: usize = 2;
@@ -109,54 +150,29 @@ fn got_state(view: &FailureView<'_>) -> bool {
 
 /// Whether a failure compares with nothing, which came in place of a value.
 fn got_nothing(view: &FailureView<'_>) -> bool {
-    static NOTHING: LazyPattern = LazyPattern::new(
-        r"(?mx)
-              \b(?:Actual|Received|got|but\ was|came):?\ +[<\[\x22']?(?:-1|0|false|null|None|nil|undefined|\[\]|\{\})?[>\]\x22']?(?:$|[\s.,;)])
-            | \bassert\ (?:False|None)\b | \bwhere\ (?:False|None)\ =
-            | \bhas\ value:\ (?:undefined|null)\b | \ =\ (?:false|nil|-1|0),\ want\b
-            | \bassertion\ failed:\ !?[\w.:]+\([^()\n]*\)(?:\.\w+\(\))?$
-            | ^(?:[\w.]*(?:Assertion\w*|ExpectationNotMet\w*)(?:Error)?)?:?\s*$
-            | \b(?:null|nil|None|undefined)$ | \bWhich\ is:\ (?:-1|0|false|NULL)\b",
-    );
-    view.kind.root_cause == "assertion_mismatch" && said(view).any(|text| NOTHING.is_match(text))
+    let nothing = &SIGNS.nothing;
+    view.kind.root_cause == "assertion_mismatch" && said(view).any(|text| nothing.is_match(text))
 }
 
 /// Whether a failure says that somebody was not there: by its words, or by the class of its
-/// exception, unless that is one of mistakes in a program. What is compared or wanted says nothing
-/// of it.
+/// exception, unless that is one of mistakes in a program. Of a comparison only what came says
+/// something of it, and of an assertion what its author does not want.
 fn tells_of_nobody(view: &FailureView<'_>) -> bool {
-    static AWAY: LazyPattern = LazyPattern::new(
-        r"(?i)\b(?:not (?:available|reachable|answering)|unavailable|unreachable|does not answer|no answer|connection lost)\b",
-    );
-    // Of a value or a mock, these may be what it is to tell: a user is offline.
-    static STATE: LazyPattern = LazyPattern::new(
-        r"(?i)\b(?:not (?:alive|ready|up|connected)|offline|is down|silent|disconnected|(?:channel|client|connection|pool|session|socket)\b[^\n]{0,20}\bclosed)\b",
-    );
-    static OF_CLASS: LazyPattern = LazyPattern::new(
-        r"(?x)\b\w*(?:Operational|Connection|Transport|Network|Unavailable|Unreachable|Down)(?:Error|Exception|Failure)\b
-            | \bConnectionBad\b | (?i:\b(?:answered|http|status(?:\ code)?)[\ :=]{1,3}50[0234]\b)",
-    );
-    let compares = match view.kind.root_cause.as_str() {
-        "assertion_mismatch" | "expected_error" | "mock_expectation" => true,
-        "code_exception" | "internal_error" | "unknown" => false,
-        _ => return false,
-    };
-    let tells = |text: &str| {
-        let mut text = text.to_owned();
-        if compares {
-            if text.contains("DID NOT RAISE") {
-                return false;
-            }
-            if let Some((wanted, came)) = compared(&text) {
-                for value in [wanted, came].iter().filter(|value| !value.is_empty()) {
-                    text = text.replace(value.as_str(), "");
-                }
+    let signs = &*SIGNS;
+    let tells = |text: &str| signs.away.is_match(text) || signs.class.is_match(text);
+    let is_so = |text: &str| match view.kind.root_cause.as_str() {
+        "assertion_mismatch" | "expected_error" | "mock_expectation" => {
+            match compared(text).or_else(|| messages(text)) {
+                Some((_, came)) => tells(&came),
+                None => !signs.wants.is_match(text) && tells(text),
             }
         }
-        let is_state = !compares && STATE.is_match(&text);
-        OF_CLASS.is_match(&text) || AWAY.is_match(&text) || is_state
+        "code_exception" | "internal_error" | "unknown" => {
+            tells(text) || signs.state.is_match(text)
+        }
+        _ => false,
     };
-    !said(view).any(is_mistake) && said(view).any(tells)
+    !said(view).any(is_mistake) && said(view).any(is_so)
 }
 
 /// The evidence and the message of a failure.

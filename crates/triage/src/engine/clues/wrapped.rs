@@ -218,8 +218,8 @@ const CHAINED: [&str; 2] = [
 ];
 
 /// Whether the last error that a text tells is a mistake of a program, which ended it: what it
-/// complained of before, it went on without. An error that it is chained to, and one that tells of
-/// nothing to read, leave that open.
+/// complained of before, it went on without. An error that it is chained to, one that it fell over
+/// nothing after another, and one that tells of nothing to read leave that open.
 pub(in crate::engine) fn ended_by_mistake(text: &str) -> bool {
     static HEAD: LazyPattern = LazyPattern::new(
         r"(?x)\A(?:Exception\ in\ thread\ \x22[^\x22]*\x22\ |Caused\ by:\ |Uncaught\ |(?:PHP\ )?Fatal\ error:\ +Uncaught\ )?
@@ -231,22 +231,34 @@ pub(in crate::engine) fn ended_by_mistake(text: &str) -> bool {
     static NOTHING_READ: LazyPattern = LazyPattern::new(
         r"Expecting value: line 1 column 1|Unexpected end of JSON input|Unexpected token '?<|unexpected end of input",
     );
-    let lines = text.get(..floor(text, WHOLE)).unwrap_or_default().lines();
-    let mut heads = lines.rev().filter_map(|line| {
+    // What was not had of another stands in its place.
+    static OF_NOTHING: LazyPattern = LazyPattern::new(
+        r"'NoneType' object|\bof (?:undefined|null)\b|\b(?:is|was) (?:null|undefined|nil)\b|\bfor nil\b|\bon null\b|\bnil pointer\b|\bon a `None` value|\bNullPointerException\b",
+    );
+    // A variable of the environment is no key of the program's data.
+    static OF_ENVIRONMENT: LazyPattern =
+        LazyPattern::new(r#"(?sm)(?:\bos\.environ\[|<frozen os>|\bos\.py").*^(?:E +)?KeyError: "#);
+    let text = text.get(..floor(text, WHOLE)).unwrap_or_default();
+    let mut heads = text.lines().rev().filter_map(|line| {
         // The margin of pytest.
         let line = line.strip_prefix("E ").unwrap_or(line).trim();
+        // What a test says of a program's end is that program's.
+        let line = line.strip_prefix("AssertionError: ").unwrap_or(line);
         if PANIC.is_match(line) {
-            return Some(true);
+            return Some((line, true));
         }
         let class = HEAD.captures(line)?.name("class")?.as_str();
         let is_mistake =
             is_programming_error(class) && !NOTHING_READ.is_match(line) && !tells_of_peers(line);
         // An error of no class ends a program as well.
-        (class == "Error" || !is_assertion(class)).then_some(is_mistake)
+        (class == "Error" || !is_assertion(class)).then_some((line, is_mistake))
     });
-    // What it is chained to may be why.
-    let is_chained = || CHAINED.iter().any(|words| text.contains(words));
-    heads.next().unwrap_or(false) && (!is_chained() || heads.all(|is_mistake| is_mistake))
+    let Some((last, true)) = heads.next() else {
+        return false;
+    };
+    let is_chained = CHAINED.iter().any(|words| text.contains(words));
+    let may_come_of_another = is_chained || OF_NOTHING.is_match(last);
+    !OF_ENVIRONMENT.is_match(text) && (!may_come_of_another || heads.all(|(_, mistake)| mistake))
 }
 
 /// What a command printed before testify refused its exit status, which says
