@@ -82,6 +82,16 @@ pub(super) fn names_below(texts: &[&str], path: &Path) -> bool {
     })
 }
 
+/// Whether any of the texts names something in this folder.
+pub(super) fn names_within(texts: &[&str], folder: &Path) -> bool {
+    mentions(texts, folder, |after| {
+        let inner = after.strip_prefix('/');
+        inner.is_some_and(|inner| {
+            inner.starts_with(|c: char| c.is_alphanumeric() || "._-".contains(c))
+        })
+    })
+}
+
 fn mentions(texts: &[&str], path: &Path, fits: impl Fn(&str) -> bool) -> bool {
     let Some(path) = path.to_str().filter(|path| path.len() > 1) else {
         return false;

@@ -3,7 +3,9 @@
 
 use crate::repair::args::{PathArgument, named_working_dir, path_arguments};
 use crate::repair::case::{FailureCase, server_target, step_target};
-use crate::repair::paths::{can_be_created, names, normalise, texts, wants_a_repository};
+use crate::repair::paths::{
+    can_be_created, names, names_within, normalise, texts, wants_a_repository,
+};
 use crate::repair::strings::each_string;
 use crate::repair::types::{Facts, Proposal, RepairId};
 use jelly_base::model::PlanIssue;
@@ -15,6 +17,8 @@ use std::path::{Path, PathBuf};
 /// The rule for what could not be opened, since its folder is not there: mostly a file, and with
 /// .NET a folder that was to be listed as well.
 const OPENED: &str = "files/missing-folder-of-an-opened-file";
+/// What is said of files alone.
+const OF_FILES: [&str; 2] = ["unable to open database file", "Directory nonexistent"];
 /// The same for what could not be written, which is a file.
 const WRITTEN: &str = "files/missing-folder-of-a-file-to-write";
 
@@ -42,13 +46,23 @@ pub(super) fn of_server(case: &FailureCase<'_>) -> Option<Proposal> {
     dirs.retain(|dir| !needed || Some(dir) != cwd.as_ref());
     dirs.retain(|dir| is_named(&said, dir, facts));
     let rule = &*case.diagnosis.rule;
-    // What has no ending is a folder itself, as far as anybody can tell.
-    let is_file = |path: &Path| rule == WRITTEN || rule == OPENED && path.extension().is_some();
+    let is_of_file = rule == WRITTEN
+        || rule == OPENED
+            && said
+                .iter()
+                .any(|text| OF_FILES.iter().any(|it| text.contains(it)));
+    // What has no ending is a folder itself, as far as anybody can tell, and so is that of which
+    // the server names a file.
+    let is_file = |path: &Path| {
+        let is_one = is_of_file || rule == OPENED && path.extension().is_some();
+        is_one && !names_within(&said, path)
+    };
+    let of_a_file = dirs.iter().any(|path| is_file(path));
     for dir in dirs.iter_mut().filter(|dir| is_file(dir)) {
         dir.pop();
     }
     dirs.retain(|dir| can_be_created(dir, facts));
-    let proposal = proposal(server_target(&server.name), dirs, facts)?;
+    let proposal = proposal(server_target(&server.name), dirs, of_a_file, facts)?;
     // A folder that was not there is empty now: what the server finds in it
     // proves nothing.
     Some(Proposal {
@@ -75,14 +89,17 @@ pub(super) fn of_step(case: &FailureCase<'_>) -> Option<Proposal> {
     let (step, facts) = (case.step().filter(|_| is_missing(case))?, case.facts);
     let said = texts(case.failure);
     let mut dirs = Vec::new();
+    let mut of_a_file = false;
     each_string(&step.args, &DocPath::default(), &mut |_, raw| {
         let resolved = resolve_json(&Value::from(raw), facts.scope, &step.server);
         if let Ok(Value::String(text)) = resolved {
             let path = normalise(Path::new(&text));
-            dirs.extend(missing_of(&path, &said, facts));
+            let missing = missing_of(&path, &said, facts);
+            of_a_file |= missing.as_ref().is_some_and(|missing| *missing != path);
+            dirs.extend(missing);
         }
     });
-    let proposal = proposal(step_target(step), dirs, facts)?;
+    let proposal = proposal(step_target(step), dirs, of_a_file, facts)?;
     Some(Proposal {
         steps_touched: vec![step.id.clone()],
         ..proposal
@@ -120,7 +137,12 @@ fn missing_of(path: &Path, said: &[&str], facts: &Facts<'_>) -> Option<PathBuf> 
         .then(|| path.to_owned())
 }
 
-fn proposal(target: String, mut dirs: Vec<PathBuf>, facts: &Facts<'_>) -> Option<Proposal> {
+fn proposal(
+    target: String,
+    mut dirs: Vec<PathBuf>,
+    of_a_file: bool,
+    facts: &Facts<'_>,
+) -> Option<Proposal> {
     dirs.dedup();
     if dirs.is_empty() {
         return None;
@@ -133,8 +155,9 @@ fn proposal(target: String, mut dirs: Vec<PathBuf>, facts: &Facts<'_>) -> Option
         })
         .collect();
     let explanation = format!(
-        "created {} in the project: the plan names it, and it did not exist",
-        shown.join(" and ")
+        "created {} in the project: the plan names {}, and it did not exist",
+        shown.join(" and "),
+        if of_a_file { "a file in it" } else { "it" },
     );
     Some(Proposal {
         create_dirs: dirs,
