@@ -338,15 +338,23 @@ fn milliseconds(seconds: f64) -> Option<u64> {
 
 /// What a reader wants to see first of a failure.
 fn message(failure: &Failure) -> Option<String> {
-    // PHPUnit begins with the name of the test.
+    // PHPUnit begins with the name of the test, and of its data.
     let name = failure.name.as_deref().unwrap_or_default();
     let is_name = |line: &str| {
-        let told = line.rsplit_once("::").map(|(_, told)| told);
-        !name.is_empty() && told.is_some_and(|told| told.trim_end() == name)
+        let told = line.split_once("::").map(|(_, told)| told);
+        let data = told.and_then(|told| told.trim_end().strip_prefix(name));
+        let is_data = |data: &str| data.is_empty() || data.starts_with(" (");
+        !name.is_empty() && data.is_some_and(is_data)
+    };
+    // Bats with the place, Go and Catch2 with what became of it.
+    let is_head = |line: &str| {
+        const HEADS: [&str; 4] = ["(in test file ", "(from function ", "--- FAIL: ", "=== "];
+        let line = line.trim_start();
+        HEADS.iter().any(|head| line.starts_with(head)) || line.trim_end() == "FAILED:"
     };
     let first_line = |text: &str| {
         lines(text)
-            .filter(|line| !is_name(line))
+            .filter(|line| !is_name(line) && !is_head(line))
             .map(|line| one_line(line, MESSAGE_MAX))
             .find(|line| !line.is_empty())
     };

@@ -19,6 +19,7 @@ use std::sync::LazyLock;
 #[derive(Deserialize)]
 struct AbsenceWords {
     nothing: Vec<String>,
+    health: Vec<String>,
     services: Vec<String>,
     away: Vec<String>,
     state: Vec<String>,
@@ -28,6 +29,7 @@ struct AbsenceWords {
 
 struct AbsenceSigns {
     nothing: Regex,
+    health: Regex,
     away: Regex,
     state: Regex,
     class: Regex,
@@ -45,6 +47,7 @@ static SIGNS: LazyLock<AbsenceSigns> = LazyLock::new(|| {
     };
     AbsenceSigns {
         nothing: any_of("m", &words.nothing),
+        health: any_of("i", &words.health),
         away: any_of("i", &of_services(&words.away)),
         state: any_of("i", &of_services(&words.state)),
         class: any_of("", &of_services(&words.classes)),
@@ -56,8 +59,8 @@ static SIGNS: LazyLock<AbsenceSigns> = LazyLock::new(|| {
 const OF_ONE: usize = 2;
 
 /// Makes those that got nothing consequences of what the others of their suite fail of. A value
-/// proves nothing against the environment: it counts where no test of the suite passes, and
-/// elsewhere only the words that somebody is away.
+/// proves nothing against the environment: it counts where no test of the suite passes and it is
+/// the answer to whether somebody is there, and elsewhere only the words that somebody is away.
 pub(super) fn join_stragglers(
     views: &[FailureView<'_>],
     groups: &mut [Group],
@@ -94,7 +97,8 @@ pub(super) fn join_stragglers(
                 let view = &views[*victim];
                 let is_of_other = || subject_of(view).is_some_and(|one| !subjects.contains(one));
                 let got_nothing = || got_nothing(view) || is_most && got_state(view);
-                let is_of_it = tells_of_nobody(view) || !passes && got_nothing();
+                let is_of_it =
+                    tells_of_nobody(view) || !passes && asks_for_health(view) && got_nothing();
                 suite_of(view) == *suite && is_of_it && !is_of_other()
             };
             if !victims.is_empty() && victims.iter().all(got_nothing) {
@@ -146,6 +150,12 @@ fn is_outside(views: &[FailureView<'_>], group: &Group) -> bool {
 /// Whether a failure got a word in place of another.
 fn got_state(view: &FailureView<'_>) -> bool {
     view.kind.root_cause == "assertion_mismatch" && said(view).any(is_state)
+}
+
+/// Whether a test asks whether somebody is there: by its name, or by what its failing line calls.
+fn asks_for_health(view: &FailureView<'_>) -> bool {
+    let mut told = said(view).chain([view.name]);
+    told.any(|text| SIGNS.health.is_match(text))
 }
 
 /// Whether a failure compares with nothing, which came in place of a value.

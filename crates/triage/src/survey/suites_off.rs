@@ -51,6 +51,14 @@ pub(super) fn join_suites(
         {
             continue;
         }
+        // Who shows neither values nor what they are kept in shows nothing that they have in common.
+        let shows = |at: &&usize| {
+            let group = &groups[**at];
+            wanted_by(views, group).is_some() || differs_from_file(views, group)
+        };
+        if together.iter().filter(shows).count() * 2 < together.len() {
+            continue;
+        }
         let together = of_one_kind(views, groups, together);
         let failed = tests_of(views, groups, &together);
         if together.len() < CAUSES_OF_ONE || failed * 100 < all * OF_HUNDRED {
@@ -94,13 +102,8 @@ pub(super) fn of_one_kind(
     groups: &[Group],
     together: Vec<usize>,
 ) -> Vec<usize> {
-    let wanted = |at: usize| {
-        let view = groups[at].victims.first().map(|first| &views[*first])?;
-        let evidence = view.evidence.map(|(_, text)| text);
-        let mut said = [evidence, view.message].into_iter().flatten();
-        said.find_map(wanted_value)
-    };
-    let values: Vec<Option<String>> = together.iter().map(|at| wanted(*at)).collect();
+    let wanted = together.iter().map(|at| wanted_by(views, &groups[*at]));
+    let values: Vec<Option<String>> = wanted.collect();
     // Where decimals always show that they are, what is whole is something else.
     let mut told = values.iter().flatten();
     let shows_decimals = told.any(|value| value.ends_with(".0"));
@@ -122,6 +125,24 @@ pub(super) fn of_one_kind(
     all.filter(|(_, kind)| kind.is_none_or(|kind| kind == *most))
         .map(|(at, _)| at)
         .collect()
+}
+
+/// The value that the first failure of a group wanted.
+fn wanted_by(views: &[FailureView<'_>], group: &Group) -> Option<String> {
+    let view = group.victims.first().map(|first| &views[*first])?;
+    let evidence = view.evidence.map(|(_, text)| text);
+    let mut said = [evidence, view.message].into_iter().flatten();
+    said.find_map(wanted_value)
+}
+
+/// Whether the first failure of a group is about a file of wanted output.
+fn differs_from_file(views: &[FailureView<'_>], group: &Group) -> bool {
+    static FILE: LazyPattern = LazyPattern::ascii(
+        r"\b(?:differs? from|does not match|mismatch(?:es)?)\b[^\n]{0,80}\S+\.\w+|\bgolden\b",
+    );
+    let first = group.victims.first().map(|first| &views[*first]);
+    let said = first.and_then(|view| view.evidence.map(|(_, text)| text).or(view.message));
+    said.is_some_and(|said| FILE.is_match(said))
 }
 
 /// The value that an assertion wanted, or the one that came where that is told first.
