@@ -349,6 +349,41 @@ mod tests {
     }
 
     #[test]
+    fn an_error_that_a_test_of_go_tells_itself_blames_nobody() {
+        let of = |line: &str| {
+            let text = format!(
+                "=== RUN   TestMove\n{line}\n    plan_test.go:27: Move: week = 20, want 21\n--- FAIL: TestMove (0.00s)\n"
+            );
+            side("Failed", &text)
+        };
+        for line in [
+            "    plan_test.go:24: Move: unexpected error: plan 21 not saved: dial tcp 127.0.0.1:5499: connect: connection refused",
+            "    plan_test.go:24: Read: open testdata/plan.json: no such file or directory",
+        ] {
+            assert_eq!(of(line), (Side::Test, true), "{line}");
+        }
+        // What the product went on without proves nothing for it.
+        let logged = "2026/11/30 cache: dial tcp 127.0.0.1:5499: connect: connection refused";
+        assert_eq!(of(logged), (Side::Code, false));
+    }
+
+    #[test]
+    fn the_chain_below_an_unwanted_exception_decides() {
+        let message = "Unexpected exception thrown: a.b.BusException: publish to x failed";
+        let text = format!(
+            "org.opentest4j.AssertionFailedError: {message}\n\tat a.b.BusTest.x(BusTest.java:9)\nCaused by: a.b.BusException: publish to x failed\n\tat a.b.Bus.publish(Bus.java:14)\nCaused by: java.net.ConnectException: Connection refused\n\tat a.b.Bus.publish(Bus.java:11)\n"
+        );
+        let failure = Failure {
+            element: Some("failure".into()),
+            message: Some(message.into()),
+            text: Some(text),
+            ..Failure::default()
+        };
+        let said = Engine::builtin().diagnose(&failure);
+        assert_eq!(&*said.root_cause, "connection_refused");
+    }
+
+    #[test]
     fn a_mistake_that_may_come_of_an_outage_blames_nobody() {
         for said in [
             "Error: connect ECONNREFUSED 127.0.0.1:5432\n    at afterConnect (node:net:1)\nTypeError: Cannot read properties of undefined (reading 'query')",

@@ -44,7 +44,10 @@ pub(super) fn compared_signs(failure: &Failure, said: &[Option<&str>], text: &st
     let is_rare = |times: &f64| ((times * 100.0) - (times * 100.0).round()).abs() > 1e-3;
     let anywhere = ratio.filter(is_rare);
     let anywhere = anywhere.map(|times| Difference::common(told_times(times)).anywhere());
-    let odd = all().find_map(odd_of).filter(|odd| *odd == "NaN");
+    const OF_NUMBERS: [&str; 4] = ["NaN", "Infinity", "+Inf", "-Inf"];
+    let odd = all()
+        .find_map(odd_of)
+        .filter(|odd| OF_NUMBERS.contains(odd));
     let odd = odd.map(|odd| Difference::common(format!("any {odd}")).within(suite));
     let edit = edit.map(|edit| Difference::rare(edit).anywhere());
     signs
@@ -111,11 +114,13 @@ fn odd_value(wanted: &str, came: &str) -> Option<Difference> {
 }
 
 fn odd(wanted: &str, came: &str) -> Option<&'static str> {
-    const ODD: [&str; 5] = [
+    const ODD: [&str; 7] = [
         "NaN",
         "[object Object]",
         "Invalid Date",
         "Infinity",
+        "+Inf",
+        "-Inf",
         "undefined",
     ];
     let is_odd = |odd: &&str| holds_whole(came, odd) && !wanted.contains(*odd);

@@ -67,6 +67,9 @@ pub(super) fn report<'a>(list: &mut List<'a>, f: &'a Failure) {
         let begins_with_mistake =
             |said: &str| heads::class(said.trim_start()).is_some_and(is_programming_error);
         let told = unwrapped(&said, typed).or_else(of_none).or_else(beside);
+        if name == "message" && told.is_some() && has_chain_of(f, &said) {
+            continue;
+        }
         match told.filter(|inner| !mistaken || begins_with_mistake(inner)) {
             Some(inner) => {
                 compares_nothing = true;
@@ -156,6 +159,13 @@ pub(super) fn report<'a>(list: &mut List<'a>, f: &'a Failure) {
     for text in &mut list.texts[start..] {
         text.reserve = text.field == Field::Log;
     }
+}
+
+/// Whether the text repeats what the message says, and tells below of what that came.
+fn has_chain_of(f: &Failure, said: &str) -> bool {
+    let text = f.text.as_deref().unwrap_or_default();
+    let repeated = text.find(said.trim());
+    repeated.is_some_and(|at| text[at..].contains("\nCaused by: "))
 }
 
 /// Whether a type is a class of the product's, whatever it is called, by its namespace or by
