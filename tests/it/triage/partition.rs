@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 
 /// The reports; beside each stands, by class and name, which reason a failure has.
-const REPORTS: [&str; 14] = [
+const REPORTS: [&str; 23] = [
     "gotestsum",
     "unittest",
     "robot",
@@ -23,6 +23,15 @@ const REPORTS: [&str; 14] = [
     "xunit",
     "phpunit",
     "mocha",
+    "rspec-library",
+    "phpunit-stable",
+    "go-bogs",
+    "vitest-shop",
+    "pytest-routes",
+    "unittest-cameras",
+    "nextest-buoys",
+    "jest-post",
+    "mocha-gates",
 ];
 
 #[test]
@@ -44,6 +53,8 @@ fn the_causes_of_whole_reports_are_their_reasons() {
             let failure = &told["failures"][at.as_u64().unwrap() as usize];
             let part = |key: &str| failure[key].as_str().unwrap().to_owned();
             format!("{} {}", part("classname"), part("name"))
+                .trim()
+                .to_owned()
         };
         let mut causes: Vec<Vec<String>> = told["clusters"]
             .as_array()
@@ -59,7 +70,10 @@ fn the_causes_of_whole_reports_are_their_reasons() {
         causes.sort();
         let mut known: BTreeMap<&str, Vec<String>> = BTreeMap::new();
         for (test, reason) in &reasons {
-            known.entry(reason).or_default().push(test.clone());
+            known
+                .entry(reason)
+                .or_default()
+                .push(test.trim().to_owned());
         }
         let mut known: Vec<Vec<String>> = known.into_values().collect();
         known.sort();

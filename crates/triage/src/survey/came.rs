@@ -93,7 +93,7 @@ fn wants_no_exception(failure: &Failure) -> bool {
 }
 
 /// The value behind the word of a framework for what came, up to the end of its line.
-fn labelled(told: &str) -> Option<String> {
+pub(super) fn labelled(told: &str) -> Option<String> {
     static LABEL: LazyPattern = LazyPattern::new(
         r#"(?x)(?:^|\s)(?:Received(?:\ (?:string|message|value))?|Actual|Input|got):\s*["'](?P<a>[^\n]+)["']
               | \bbut\ (?:was|found):?\ [\[<](?P<b>[^\n]+)[\]>]

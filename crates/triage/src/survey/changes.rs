@@ -45,7 +45,7 @@ pub(super) fn changes(root_cause: &str, text: &str) -> Vec<String> {
     if !compares {
         found.extend(put_in(&wanted, &came).map(|piece| format!("+{piece}")));
     }
-    let (lost, got) = (without_words(&wanted, &came), without_words(&came, &wanted));
+    let (lost, got) = of_one_change(without_words(&wanted, &came), without_words(&came, &wanted));
     let letters: usize = lost.iter().chain(&got).map(|word| word.len()).sum();
     let is_state = lost.len() == 1 && got.len() == 1;
     if !is_state && letters >= LETTERS && lost.len() + got.len() > 1 {
@@ -123,6 +123,20 @@ fn without_words<'t>(text: &'t str, other: &str) -> Vec<&'t str> {
     let mut own: Vec<&str> = words(text).filter(is_own).collect();
     own.sort_unstable();
     own
+}
+
+/// The words that one change takes out and puts in: a button that is there twice changes twice.
+fn of_one_change<'t>(lost: Vec<&'t str>, got: Vec<&'t str>) -> (Vec<&'t str>, Vec<&'t str>) {
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    for word in lost.iter().chain(&got) {
+        *counts.entry(word).or_default() += 1;
+    }
+    let times = counts.values().copied().min().unwrap_or(1);
+    if times < 2 || counts.values().any(|count| count % times != 0) {
+        return (lost, got);
+    }
+    let once = |words: Vec<&'t str>| words.into_iter().step_by(times).collect();
+    (once(lost), once(got))
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use super::difference::Difference;
 use super::lacks::{Subject, SubjectKind};
 use super::shifted::{compared, is_rare};
 use super::titles::{suite_of_failure, titles_around};
+use crate::engine::common_words::COMMON_WORDS;
 use jelly_base::model::Failure;
 use jelly_base::text::{LazyPattern, holds_whole};
 use regex::Captures;
@@ -12,8 +13,8 @@ use regex::Captures;
 /// How a value differs, in one suite or as an edit that hardly comes twice by chance. `said`
 /// are the message and the evidence.
 pub(super) fn compared_signs(failure: &Failure, said: &[Option<&str>], text: &str) -> Vec<Subject> {
-    const SIGNS: [fn(&str, &str) -> Option<Difference>; 5] =
-        [odd_value, apart, times, negated, each_apart];
+    const SIGNS: [fn(&str, &str) -> Option<Difference>; 6] =
+        [odd_value, apart, times, negated, each_apart, word_put_in];
     // Who computes with nothing gets the same from many functions, bare and within a text.
     let odd_of = |told: &(String, String)| odd(&told.0, &told.1);
     let suite = suite_of_failure(failure).unwrap_or_default();
@@ -48,11 +49,15 @@ pub(super) fn compared_signs(failure: &Failure, said: &[Option<&str>], text: &st
     let odd = all()
         .find_map(odd_of)
         .filter(|odd| OF_NUMBERS.contains(odd));
+    let unset = all().find_map(|(wanted, came)| unset(wanted, came));
+    let unset = unset.or_else(|| said.iter().flatten().find_map(|said| unset_by_words(said)));
+    let unset = unset.map(|unset| Difference::rare(unset).anywhere());
     let odd = odd.map(|odd| Difference::common(format!("any {odd}")).within(suite));
     let edit = edit.map(|edit| Difference::rare(edit).anywhere());
     signs
         .chain(anywhere)
         .chain(odd)
+        .chain(unset)
         .chain(edit)
         .chain(padded)
         .collect()
@@ -127,6 +132,47 @@ fn odd(wanted: &str, came: &str) -> Option<&'static str> {
     ODD.into_iter()
         .find(is_odd)
         .filter(|odd| *odd != "undefined" || came != *odd)
+}
+
+/// The member that has nothing in place of a value, by its name of several words.
+fn unset(wanted: &str, came: &str) -> Option<String> {
+    static NOTHING: LazyPattern = LazyPattern::ascii(
+        r#"['":]?\b([A-Za-z]+(?:_[a-z0-9]+|[A-Z][a-z0-9]+)+)['"]?\s*(?:=>|:|=|,)\s*(?:None|null|nil|undefined)\b"#,
+    );
+    let found = NOTHING.captures(came)?;
+    let name = &found[1];
+    let nothing = NOTHING.captures_iter(wanted);
+    let is_wanted =
+        holds_whole(wanted, name) && nothing.map(|it| it[1].to_owned()).all(|it| it != name);
+    is_wanted.then(|| format!("{name} is not set"))
+}
+
+/// The same, as an author tells beside nothing what it is of: `None != 12.5 : gain_db of KX-11`.
+fn unset_by_words(said: &str) -> Option<String> {
+    static NOTHING: LazyPattern = LazyPattern::ascii(
+        r"\A(?:AssertionError: )?(?:unexpectedly None|None != [^\n]{1,80}?|[^\n]{1,80}? != None) : ([A-Za-z]+(?:_[a-z0-9]+|[A-Z][a-z0-9]+)+)\b",
+    );
+    let found = NOTHING.captures(said)?;
+    Some(format!("{} is not set", &found[1]))
+}
+
+/// The one word that a text has besides, however often, and no other that it lacks: a column, a
+/// field, a part of a page.
+fn word_put_in(wanted: &str, came: &str) -> Option<Difference> {
+    const LETTERS: usize = 5;
+    static WORD: LazyPattern = LazyPattern::new(r"[A-Za-z]{2,}");
+    let words = |text: &str| -> Vec<String> {
+        let text = text.replace("\\n", " ");
+        WORD.find_iter(&text)
+            .map(|word| word.as_str().to_owned())
+            .collect()
+    };
+    let (all, others) = (words(wanted), words(came));
+    let mut besides = others.iter().filter(|word| !all.contains(word));
+    let first = besides.next()?;
+    let is_one = besides.all(|word| word == first) && all.iter().all(|word| others.contains(word));
+    let is_telling = first.len() >= LETTERS && !COMMON_WORDS.states.contains(&first.to_lowercase());
+    (is_one && is_telling && all.len() > 1).then(|| Difference::rare(format!("{first} is put in")))
 }
 
 /// Whether the numbers that came are those that were wanted but for their signs.
@@ -389,7 +435,10 @@ fn calls(said: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::super::shifted::compared;
-    use super::{Difference, apart, each_apart, edit, negated, odd_value, padded, times};
+    use super::{
+        Difference, apart, each_apart, edit, negated, odd_value, padded, times, unset,
+        unset_by_words, word_put_in,
+    };
 
     fn told<T>(sign: fn(&str, &str) -> Option<T>, said: &str) -> Option<T> {
         let (wanted, came) = compared(said)?;
@@ -496,6 +545,32 @@ mod tests {
             differs(each_apart, "expected: <800x600> but was: <799x598>"),
             None
         );
+    }
+
+    #[test]
+    fn what_is_not_set_or_put_in_is_told_by_its_name() {
+        let pair = "{'serial': 'K1', 'gain_db': None} != {'serial': 'K1', 'gain_db': 9.0}";
+        assert_eq!(told(unset, pair).as_deref(), Some("gain_db is not set"));
+        for said in [
+            "None != 12.5 : gain_db of K1",
+            "AssertionError: unexpectedly None : gain_db of K2",
+        ] {
+            assert_eq!(unset_by_words(said).as_deref(), Some("gain_db is not set"));
+        }
+        assert_eq!(told(unset, "{'gain_db': 3} != {'gain_db': 9}"), None);
+        assert_eq!(
+            told(unset, "{'gain_db': None} != {'gain_db': None, 'x': 1}"),
+            None
+        );
+        let put = "expected: \"shelf;title\"\n     got: \"shelf;title;barcode\"";
+        let put = told(word_put_in, put);
+        assert_eq!(put, Some(Difference::rare("barcode is put in")));
+        for said in [
+            "expected: \"shelf;title\"\n     got: \"shelf;title;open\"",
+            "expected: \"shelf;title\"\n     got: \"shelf;barcode\"",
+        ] {
+            assert_eq!(told(word_put_in, said), None, "{said}");
+        }
     }
 
     #[test]

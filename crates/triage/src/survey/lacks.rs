@@ -151,7 +151,13 @@ pub(super) fn lacking(text: &str, found: &mut BTreeSet<Subject>) {
         let after = name.map_or(0, |name| name.end());
         let name = name.map_or(&b""[..], |name| name.as_bytes());
         if let Ok(name) = std::str::from_utf8(name) {
-            found.extend(subject(kind, name, &bytes[after..]));
+            let within = lacks.name("within").map(|within| within.as_bytes());
+            let within = within.and_then(|within| std::str::from_utf8(within).ok());
+            let name = match within {
+                Some(within) => Cow::Owned(format!("{within}.{name}")),
+                None => Cow::Borrowed(name),
+            };
+            found.extend(subject(kind, &name, &bytes[after..]));
         }
     }
 }

@@ -6,7 +6,7 @@
 //! nothing, and nothing is kept of those.
 
 use super::asked::is_answer;
-use super::came::{came, came_lines};
+use super::came::{came, came_lines, labelled, tells_of_error};
 use super::clients::{client_called, library_asked, server_asked};
 use super::elements::missing_element;
 use super::error_lines::{LineKind, is_of_log, telling_lines};
@@ -16,7 +16,7 @@ use super::names::names;
 use super::nothing::of_nothing;
 use super::quoted::{logged, sentences};
 use super::raised::{raised_in_outputs, raised_within};
-use super::shifted::is_state;
+use super::shifted::{compared, is_state};
 use super::signs::signs;
 use super::subject::same;
 use super::unfinished::is_unfinished;
@@ -27,7 +27,7 @@ use foldhash::quality::RandomState;
 use indexmap::IndexSet;
 use jelly_base::model::{Failure, FailureView, TriagedFailure};
 use jelly_base::model::{Outage, outage};
-use jelly_base::text::{address, addresses};
+use jelly_base::text::{address, addresses, holds_whole};
 use regex::Regex;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -279,6 +279,10 @@ fn mentioned(failure: &Failure, triaged: &TriagedFailure) -> BTreeSet<Subject> {
         for cause in chain {
             reader.read(cause, &mut found);
         }
+        for line in failure.text.as_deref().into_iter().flat_map(told_in_go) {
+            reader.read(line, &mut found);
+        }
+        found.extend(servers_that_came(failure));
         let names_server = found.iter().any(|one| one.kind == SubjectKind::Server);
         let told = message.map(without_wanted);
         let told = [told.as_deref().unwrap_or_default(), &came];
@@ -323,6 +327,25 @@ fn asked_in_frame(text: &str) -> Option<String> {
     }
     let found = ADDRESS.as_ref()?.captures(text)?;
     Some(format!("{}:{}", &found[1], &found[2]))
+}
+
+/// The lines in which a test in Go tells an error, besides those that compare.
+fn told_in_go(text: &str) -> impl Iterator<Item = &str> {
+    const COMPARES: [&str; 5] = ["want", "wanted", "expected", "got", "have"];
+    let lines = text.lines().filter(|line| line.contains("_test.go:"));
+    lines.filter(|line| !COMPARES.iter().any(|word| holds_whole(line, word)))
+}
+
+/// The servers that a value names which tells of an error, in place of the wanted one.
+fn servers_that_came(failure: &Failure) -> Vec<Subject> {
+    let texts = [&failure.message, &failure.text].into_iter().flatten();
+    let value = |text: &String| labelled(text).or_else(|| Some(compared(text)?.1));
+    let came = texts.filter_map(value).next();
+    let came = came.filter(|came| tells_of_error(came)).unwrap_or_default();
+    let servers = named_servers(&came).into_iter();
+    servers
+        .map(|server| Subject::new(SubjectKind::Server, &server))
+        .collect()
 }
 
 /// The causes of the exception that came, as the JVM and Python tell them below it.
@@ -502,7 +525,7 @@ impl MentionReader {
 
 /// Whether a line of a log says that something failed, and not how that was overcome.
 fn tells_of_a_failure(line: &str) -> bool {
-    const FAILS: [&str; 8] = [
+    const FAILS: [&str; 12] = [
         "ERROR",
         "Exception",
         "Error: ",
@@ -511,15 +534,18 @@ fn tells_of_a_failure(line: &str) -> bool {
         "could not",
         "cannot",
         "unable to",
+        "rrno ",
+        "os error",
+        "refused",
+        "unreachable",
     ];
-    const OVERCOME: [&str; 12] = [
+    const OVERCOME: [&str; 11] = [
         "DEBUG",
         "INFO",
         "TRACE",
         "fall",
         "retry",
         "cache",
-        "dropp",
         "ignor",
         "continu",
         "skipp",
@@ -641,6 +667,17 @@ mod tests {
         assert!(kept("assert 1.01 == 1.02", "E  assert 1.01 == 1.02", log).is_empty());
         let told = "assert 'db.acme.test:5432: connection refused' == 'ok'";
         assert_eq!(kept(told, told, ""), server);
+    }
+
+    #[test]
+    fn a_test_in_go_mentions_who_is_away_before_its_value() {
+        let text = "=== RUN   TestMove\n    plan_test.go:24: Move: unexpected error: plan 21 not saved: dial tcp db.acme.test:5499: connect: connection refused\n    plan_test.go:27: Move: week = 20, want 21\n";
+        let server = vec![(SubjectKind::Server, "db.acme.test:5499".to_owned())];
+        assert_eq!(kept("Failed", text, ""), server);
+        let came =
+            "expected: <UP> but was: <DOWN (cannot open 'health' on shelf://db.acme.test:5488)>";
+        let server = vec![(SubjectKind::Server, "db.acme.test:5488".to_owned())];
+        assert_eq!(kept(came, came, ""), server);
     }
 
     #[test]

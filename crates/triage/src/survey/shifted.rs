@@ -162,6 +162,9 @@ pub(super) fn compared(said: &str) -> Option<(String, String)> {
             | \bwith\ expansion:\s+"(?P<c18>[^"\n]+)"\ ==\ "(?P<w18>[^"\n]+)"
             | \bWhich\ is:\ "(?P<c14>[^"\n]+)"\s+"(?P<w14>[^"\n]+)"
             | \bExpecting:?\s+<(?P<c15>[^<>\n]+)>\s+to\ be\ equal\ to:?\s+<(?P<w15>[^<>\n]+)>
+            | \bassert\ (?P<c20>[\[{(][^\n]*?[\]})])\ ==\ (?P<w20>[\[{(][^\n]*?[\]})])(?:\s|$)
+            | (?:\A|:\ )(?P<c21>[\[{(][^\n]*?[\]})])\ !=\ (?P<w21>[\[{(][^\n]*?[\]})])(?:\n|$)
+            | \)\ =\ (?P<c22>[^,;\n]{1,60}),\ want(?:ed)?\ (?P<w22>[^,;\n]{1,60})(?:\n|$)
             | \bis\ (?P<c19>[^,;\n]{1,40}),\ (?:but\ )?(?:expected|want(?:ed)?|should\ be)\ (?P<w19>[^,;\n]{1,40})(?:\n|$)
             | \bleft:\ ['"]?(?P<c6>[^'"\n]+?)['"]?(?:\n\s*|;\ )right:\ ['"]?(?P<w6>[^'"\n]+?)['"]?(?:\n|$)"#,
     );
@@ -169,7 +172,7 @@ pub(super) fn compared(said: &str) -> Option<(String, String)> {
     // Python shows what is no number of its own by its class.
     let said = NUMBER.replace_all(said, "$1");
     let found = COMPARED.captures(&said)?;
-    (1..=19).find_map(|form| {
+    (1..=22).find_map(|form| {
         let wanted = found.name(&format!("w{form}"))?.as_str().trim();
         let came = found.name(&format!("c{form}"))?.as_str().trim();
         let bare = |value: &str| {

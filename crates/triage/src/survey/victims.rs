@@ -104,6 +104,8 @@ pub(super) fn join_folders(views: &[FailureView<'_>], groups: &mut [Group]) {
     ];
     let mut folders: BTreeMap<(SubjectKind, &str, String), BTreeMap<String, usize>> =
         BTreeMap::new();
+    // Those that are said to be missing themselves.
+    let mut named: BTreeMap<(&str, String), usize> = BTreeMap::new();
     for (at, group) in groups.iter().enumerate().take(CAUSES) {
         let about = lacking_of(views, group);
         let is_file = |kind| matches!(kind, SubjectKind::File | SubjectKind::Denied);
@@ -116,12 +118,25 @@ pub(super) fn join_folders(views: &[FailureView<'_>], groups: &mut [Group]) {
                 .victims
                 .first()
                 .map_or("", |first| views[*first].report);
+            if file.kind == SubjectKind::File {
+                let path = file.name.clone().into_string();
+                named.entry((report, path)).or_insert(at);
+            }
             let key = (file.kind, report, folder.to_owned());
             let files = folders.entry(key).or_default();
             files.entry(name.to_owned()).or_insert(at);
         }
     }
-    for ((kind, _, folder), files) in folders {
+    for ((kind, report, folder), files) in folders {
+        let is_file = kind == SubjectKind::File;
+        let home = named.get(&(report, folder.clone())).filter(|_| is_file);
+        if let Some(home) = home.copied() {
+            for at in files.into_values() {
+                merge(groups, home, at);
+            }
+            groups[home].victims.sort_unstable();
+            continue;
+        }
         // Who may use a folder is settled once, but for those of the system.
         let is_of_home = ["/home/", "/Users/"].iter().any(|homes| {
             let user = folder.strip_prefix(homes);
