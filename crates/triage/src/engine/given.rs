@@ -153,13 +153,18 @@ pub(super) fn value_given(failure: &Failure) -> Option<bool> {
         arguments(failure).is_some_and(|given| holds(given, bare))
     };
     told.extend(whole.map(values));
-    told.extend(of_schema_library(answer, arguments(failure)));
+    let tool = failure
+        .request
+        .as_ref()
+        .and_then(|request| request.params.as_ref());
+    let tool = tool.and_then(|params| params.get("name")?.as_str());
+    told.extend(of_schema_library(answer, tool, arguments(failure)));
     (!told.is_empty()).then(|| told.contains(&true))
 }
 
 /// The same of what libraries of other languages refuse: of each issue of zod, whether it is about
 /// an argument, or one that may lack; of Jackson and BigInt, whether the value was one.
-fn of_schema_library(answer: &str, given: Option<&Value>) -> Vec<bool> {
+fn of_schema_library(answer: &str, tool: Option<&str>, given: Option<&Value>) -> Vec<bool> {
     static ISSUE: LazyPattern = LazyPattern::ascii(
         r#""path": ?\[\s*"(?P<first>[^"\n]{1,80})"(?P<rest>[^\]]{0,200})\],\s*"message": ?"(?P<said>[^"\n]*)""#,
     );
@@ -167,9 +172,17 @@ fn of_schema_library(answer: &str, given: Option<&Value>) -> Vec<bool> {
         r#"\bCannot deserialize value of type \S+ from (?:String "([^"\n]*)"|number (\S+))|\bThe number (\S+) cannot be converted to a BigInt\b"#,
     );
     // The SDK for TypeScript says of which values it speaks.
-    let before = answer.split_once("Invalid arguments for tool ");
-    if before.is_some_and(|(before, _)| before.len() < BEFORE) {
-        return vec![true];
+    if let Some((before, refused)) = answer.split_once("Invalid arguments for tool ")
+        && before.len() < BEFORE
+    {
+        // Another tool refuses what the server sent it.
+        let is_own = tool.is_none_or(|tool| {
+            let rest = refused
+                .trim_start_matches(['\'', '"', '`'])
+                .strip_prefix(tool);
+            rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
+        });
+        return vec![is_own];
     }
     const PART: usize = 8;
     const BEFORE: usize = 48;

@@ -355,7 +355,13 @@ fn names_own_file(failure: &Failure, said: &str) -> bool {
         let folder = script.rsplit_once('/').map(|(folder, _)| folder);
         let (beside, name) = at.rsplit_once('/').unwrap_or_default();
         let is_deep = folder.is_some_and(|folder| folder.matches('/').count() > 1);
-        if is_deep && folder == Some(beside) && is_source(script) && !given.contains(name) {
+        // A file that is made of what a call gives has a name that is made, too.
+        let is_made = name.contains(|c: char| c.is_ascii_digit());
+        let is_given = || {
+            let mut places = given.match_indices(name);
+            places.any(|(at, _)| given[..at].ends_with(['/', '\\', '"']))
+        };
+        if is_deep && folder == Some(beside) && is_source(script) && !is_made && !is_given() {
             return true;
         }
         match cwd.is_empty() || script.starts_with('/') {

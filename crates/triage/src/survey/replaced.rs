@@ -62,6 +62,10 @@ pub(super) fn stands_in<'t>(mut said: impl Iterator<Item = &'t str>) -> Option<S
     let is_state = |word: &&str| COMMON_WORDS.states.contains(&word.to_ascii_lowercase());
     let letters: usize = got.iter().map(|word| word.len()).sum();
     let is_telling = letters >= LETTERS && got.len() <= MOST && got.iter().all(is_word);
+    // A single word may be the right one elsewhere, and a class is raised by any.
+    let is_one = got.len() == 1 && got.iter().all(|word| word.chars().all(char::is_alphabetic));
+    let is_class = |word: &&str| word.ends_with("Error") || word.ends_with("Exception");
+    let is_telling = is_telling && !is_one && !got.iter().any(is_class);
     (!lost.is_empty() && is_telling && !got.iter().all(is_state)).then(|| got.join(" "))
 }
 
