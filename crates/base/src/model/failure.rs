@@ -361,6 +361,9 @@ pub struct Failure {
     /// What the server logged by notifications during the request.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub logs: Vec<String>,
+    /// The last of them whose level is `error` or above.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error_logged: Option<String>,
     /// Absent while the process lives, or where there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exit: Option<Exit>,

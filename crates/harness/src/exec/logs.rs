@@ -4,6 +4,7 @@
 //! alone.
 
 use jelly_wire::{Attending, Listener, Notice, Session, logged};
+use serde_json::Value;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -20,7 +21,14 @@ pub struct LogWatch {
 }
 
 #[derive(Debug, Clone, Default)]
-struct HeardLogs(Arc<Mutex<VecDeque<String>>>);
+struct HeardLogs(Arc<Mutex<Records>>);
+
+#[derive(Debug, Default)]
+struct Records {
+    lines: VecDeque<String>,
+    /// The last that is an error.
+    error: Option<String>,
+}
 
 impl LogWatch {
     pub fn begin(session: &Session) -> Self {
@@ -33,9 +41,18 @@ impl LogWatch {
 
     /// What was logged so far. Not redacted.
     pub fn lines(&self) -> Vec<String> {
-        let lines = self.heard.0.lock();
-        let lines = lines.unwrap_or_else(PoisonError::into_inner);
-        lines.iter().cloned().collect()
+        let records = self.heard.0.lock();
+        let records = records.unwrap_or_else(PoisonError::into_inner);
+        records.lines.iter().cloned().collect()
+    }
+
+    /// The last of them that is an error. Not redacted.
+    pub fn error(&self) -> Option<String> {
+        let records = self.heard.0.lock();
+        records
+            .unwrap_or_else(PoisonError::into_inner)
+            .error
+            .clone()
     }
 }
 
@@ -45,14 +62,24 @@ impl Listener for HeardLogs {
             return;
         };
         text.truncate(text.floor_char_boundary(BYTES));
-        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if lines.len() == LINES {
-            lines.pop_front();
+        let mut records = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if is_error(notice) {
+            records.error = Some(text.clone());
         }
-        lines.push_back(text);
+        if records.lines.len() == LINES {
+            records.lines.pop_front();
+        }
+        records.lines.push_back(text);
     }
 
     fn miss(&mut self) {}
+}
+
+/// Whether a record is an error or worse, by the levels of RFC 5424, which MCP takes over.
+fn is_error(notice: &Notice) -> bool {
+    const LEVELS: [&str; 4] = ["error", "critical", "alert", "emergency"];
+    let level = notice.params.get("level").and_then(Value::as_str);
+    level.is_some_and(|level| LEVELS.contains(&level))
 }
 
 #[cfg(test)]

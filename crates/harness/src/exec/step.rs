@@ -143,6 +143,7 @@ pub async fn run(
     for failure in &mut end.failures {
         failure.stderr_is_older = since.trim().is_empty();
         failure.logs = log.lines();
+        failure.error_logged = log.error();
     }
     let mut notes = Vec::new();
     if let Some(why) = schema.and_then(Declared::unjudged) {

@@ -13,6 +13,8 @@ const MOST: usize = 64;
 const DEEPEST: usize = 4;
 /// Lines of a kind that are passed on, and bytes of each.
 const STEPS: usize = 4;
+/// Letters of what it logged.
+const LOGGED: usize = 300;
 const BYTES: usize = 300;
 
 /// The texts in `data`, but for those of its members that name something: one
@@ -73,8 +75,13 @@ pub(super) fn steps(failure: &Failure, quoted: Option<&str>) -> Vec<Fix> {
         (None, Some(http)) => in_body(http),
         (None, None) => None,
     };
+    let logged = failure.error_logged.as_deref().map(str::trim);
+    let logged = logged.filter(|logged| !quoted.is_some_and(|quoted| quoted.contains(logged)));
+    let logged = logged.filter(|logged| !logged.is_empty() && failure.label.is_none());
+    let logged =
+        logged.map(|logged| Fix::text(format!("The server logged: {}", one_line(logged, LOGGED))));
     let Some(mut told) = told else {
-        return Vec::new();
+        return logged.into_iter().collect();
     };
     // Our own proxy has labelled the failure, and says nothing else here.
     if failure.label.is_some() {
@@ -89,7 +96,7 @@ pub(super) fn steps(failure: &Failure, quoted: Option<&str>) -> Vec<Fix> {
     let said = said.map(|text| format!("The server says: {text}"));
     let place = told.place;
     let place = place.map(|place| format!("The server names this place: {place}"));
-    said.chain(place).map(Fix::text).collect()
+    said.chain(place).map(Fix::text).chain(logged).collect()
 }
 
 /// What an answer over HTTP that says no tells of it: in JSON, or by the stack that a

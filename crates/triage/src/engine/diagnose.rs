@@ -481,11 +481,18 @@ impl Engine {
 const HTTP_500: &str = "network/http-500";
 
 /// Whom a failure concerns, and whether that is doubtful.
+/// The rule for an internal error that says no more than that.
+const BARE_ERROR: &str = "mcp/internal-error-said";
+
 fn side(rule: &Rule, facts: &Facts<'_>) -> (Side, bool) {
     match rule.side {
         RuleSide::Test => (Side::Test, false),
         RuleSide::Ambiguous => (Side::Test, true),
         RuleSide::Code if facts.starting => (Side::Test, true),
+        // An error that says nothing may be of what the server logged beside it.
+        RuleSide::Code if rule.id == BARE_ERROR && facts.failure.error_logged.is_some() => {
+            (Side::Test, true)
+        }
         RuleSide::Code => (Side::Code, false),
     }
 }

@@ -167,7 +167,9 @@ fn sentences(text: &str) -> BTreeSet<String> {
             None => break,
         }
     }
-    found.retain(|said| is_telling(said) || has_many_words(said));
+    // Where Python was, it tells of any error.
+    let is_stack = |said: &str| said.starts_with("File \"") || said.contains("Traceback (most");
+    found.retain(|said| !is_stack(said) && (is_telling(said) || has_many_words(said)));
     if let Some(class) = class.as_ref().and_then(|class| class.get(2)) {
         let whole = cut(&format!("{}: {said}", class.as_str()));
         // What a value is called stands at the end.

@@ -11,7 +11,9 @@ use super::origin::{Origin, origin};
 use super::own_message::{tells_of_no_answer, tells_of_system};
 use super::roots::root_lines;
 use super::slice::{List, readable};
-use super::wrapped::{ended_by_mistake, instead_of_none, is_assertion, unwrapped};
+use super::wrapped::{
+    ended_by_mistake, instead_of_none, is_assertion, tells_of_program, unwrapped,
+};
 use crate::engine::field::Field;
 use crate::engine::system_names::names_system;
 use crate::frameworks::spec::Oddity;
@@ -25,7 +27,12 @@ use std::borrow::Cow;
 /// what was printed.
 pub(super) fn report<'a>(list: &mut List<'a>, f: &'a Failure) {
     let says = |text: &String| statements(&without_compared(&readable(text)), f);
-    let message = f.message.as_ref().map(says);
+    // pytest cuts a long one off, and says that the text has all of what the program wrote.
+    let is_whole = |message: &&String| {
+        let is_cut = message.trim_end().ends_with("full report in element text]");
+        !is_cut || f.text.is_none() || !tells_of_program(message)
+    };
+    let message = f.message.as_ref().filter(is_whole).map(says);
     let text = f.text.as_ref().map(says);
     // Where it came from tells something, too.
     let is_nothing = |said: &str| {

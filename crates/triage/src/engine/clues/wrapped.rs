@@ -24,6 +24,7 @@ use std::sync::LazyLock;
 /// `typed` says that the writer names the class of an assertion elsewhere.
 pub(super) fn unwrapped(said: &str, typed: bool) -> Option<Cow<'_, str>> {
     said_by_command(said)
+        .or_else(|| said_by_program(said))
         .map(Cow::Owned)
         .or_else(|| inner(said, typed).map(Cow::Borrowed))
         .or_else(|| inner(behind_log(said)?, typed).map(Cow::Borrowed))
@@ -275,6 +276,38 @@ fn said_by_command(said: &str) -> Option<String> {
     let inner = found.name("inner")?.as_str();
     (before.trim().lines().count() > 1 && inner.contains("exit status"))
         .then(|| format!("{}\n{}", before.trim_end(), inner.trim()))
+}
+
+/// How a test tells that a program ended, with what it wrote on stderr below: `tool push exited
+/// 3`, a head.
+const PROGRAM_ENDED: &str = r"(?x)\A\s*(?:[\w.]*(?:AssertionError|Failed):\ )?[^\n]{0,200}?
+      \b(?i:exited|exit\ (?:code|status)|returned|rc|status)\b[^\n]{0,40}\n
+      \s*(?:[-=*\#]{2,}\s*)?(?i:std\ ?err)(?:\s*[-=*\#:]+)?\s*";
+
+/// Whether a test tells so of a program.
+pub(super) fn tells_of_program(said: &str) -> bool {
+    static ENDED: LazyPattern = LazyPattern::new(PROGRAM_ENDED);
+    (said.contains("err") || said.contains("ERR")) && ENDED.is_match(said)
+}
+
+/// What a program wrote on stderr, where a test tells it with the exit status that it refuses.
+fn said_by_program(said: &str) -> Option<String> {
+    static END: LazyPattern =
+        LazyPattern::new(r"\n\s*(?:[-=*#]{2,}\s*)?(?:(?i:std ?out)\b|assert |\+\s+where )");
+    static ENDED: LazyPattern = LazyPattern::new(PROGRAM_ENDED);
+    if said.len() >= WHOLE || !tells_of_program(said) {
+        return None;
+    }
+    let inner = &said[ENDED.find(said)?.end()..];
+    let inner = &inner[..END.find(inner).map_or(inner.len(), |end| end.start())].trim();
+    let tells = [
+        tells_of_system,
+        tells_of_setting,
+        tells_of_network,
+        tells_of_wait,
+    ];
+    let tells = tells.iter().any(|tells| tells(inner)) || inner.ends_with("timed out)");
+    (tells && !ended_by_mistake(inner)).then(|| (*inner).to_owned())
 }
 
 /// What testify says of the first check that failed, behind what the test logged before.
