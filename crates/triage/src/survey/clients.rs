@@ -12,7 +12,7 @@ use std::collections::HashMap;
 
 /// The file of the product from which a client was called that was not answered.
 pub(super) fn client_called(failure: &Failure, root_cause: &str) -> Option<Subject> {
-    if outage(root_cause) != Some(Outage::Away) {
+    if !matches!(outage(root_cause), Some(Outage::Away | Outage::Ailing)) {
         return None;
     }
     if let Some(named) = named_connection(failure) {

@@ -10,7 +10,7 @@ use super::subject::{host_of, is_engine};
 use super::titles::suite_of;
 use jelly_base::model::FailureView;
 use jelly_base::model::{Outage, outage};
-use jelly_base::text::{LazyPattern, THIS_MACHINE};
+use jelly_base::text::{LazyPattern, THIS_MACHINE, WordList};
 use std::collections::{BTreeSet, HashMap};
 
 /// Joins groups that tell one outage in different words: they name the same
@@ -65,6 +65,10 @@ pub(super) fn join_outages(
                 speaks,
                 clients,
                 suites,
+                party: first.and_then(|view| {
+                    let evidence = view.evidence.map(|(_, text)| text);
+                    party(evidence.or(view.message)?)
+                }),
                 status: first.and_then(status_of),
             });
         }
@@ -90,6 +94,7 @@ pub(super) fn join_outages(
                 .or_else(|| known.only_of_suites(&servers))
                 .or_else(|| known.only(&servers))
                 .or_else(|| known.only_of_service(&servers))
+                .filter(|at| known.may_be(*at, &servers))
         } else {
             // Of this machine the port tells which, where it is told.
             let is_here = |server: &String| server == THIS_MACHINE;
@@ -120,6 +125,29 @@ fn misses_socket(view: &FailureView<'_>) -> bool {
     texts.any(|text| MISSING.is_match(text))
 }
 
+/// Who did not answer, or answered with an error, by the name that a sentence begins with.
+pub(super) fn party(said: &str) -> Option<String> {
+    static PARTY: LazyPattern = LazyPattern::ascii(
+        r"(?x)\A(?:E\ +)?(?:[\w.:\\]*(?:Error|Exception):\ )?(?:
+              (?P<who>[A-Za-z][\w-]{2,}(?:\ [a-z][\w-]*){0,2}?)
+              (?::\ (?:\d{3}\b|rate\ limit|invalid\ cred|too\ many|unauthori)|\ (?:answered|returned|responded|replied|did\ not\ (?:answer|respond)|failed\ with|says|said|is\ (?:down|unavailable|unreachable))\b)
+            | (?:GET|POST|PUT|PATCH|DELETE)\ (?P<path>(?:/[A-Za-z][\w-]*){1,2})
+            | (?:timed\ out\ )?waiting\ for\ (?P<thing>(?:bucket|database|queue|service|stream|table|topic)\ [\w.-]+)
+            )",
+    );
+    const OF_ANY: WordList = WordList(
+        "api backend call client connection error exception failed failure fetch http https network \
+         operation peer remote request response server service socket status test the timeout upstream",
+    );
+    let found = PARTY.captures(said.trim())?;
+    let named = ["who", "path", "thing"]
+        .iter()
+        .find_map(|name| found.name(name));
+    let named = named?.as_str().to_ascii_lowercase();
+    let is_word = |word: &str| OF_ANY.has(word);
+    (!named.split(' ').all(is_word) && !named.ends_with("error")).then_some(named)
+}
+
 /// The root cause of an outage, and whether a socket of this machine is away: that is another
 /// fault than a port at which nobody listens.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -139,6 +167,8 @@ struct Servers<'v> {
     clients: BTreeSet<(&'v str, &'v str)>,
     /// The reports and the suites of the tests that failed of it.
     suites: BTreeSet<(&'v str, &'v str)>,
+    /// Who is away by its name in words, as in `payments answered 503`.
+    party: Option<String>,
     /// What it answered, where it did.
     status: Option<String>,
 }
@@ -171,6 +201,8 @@ struct KnownOutages<'v> {
     groups: Vec<usize>,
     /// Of each, whether a socket is away.
     of_sockets: Vec<bool>,
+    /// Of each, who is away by its name in words.
+    parties: Vec<Option<String>>,
     /// Of each, the root cause, and what is spoken with it, where that shows.
     kinds: Vec<(String, Option<&'static str>)>,
     /// By the suite of the tests that fail of them.
@@ -190,6 +222,14 @@ struct KnownOutages<'v> {
 }
 
 impl<'v> KnownOutages<'v> {
+    /// Whether an outage may be this one: words name no other.
+    fn may_be(&self, at: usize, servers: &Servers<'v>) -> bool {
+        match (&self.parties[at], &servers.party) {
+            (Some(one), Some(other)) => one == other,
+            (None, _) | (_, None) => true,
+        }
+    }
+
     fn note_ports(&mut self, outages: &[Servers<'v>]) {
         for address in outages.iter().flat_map(|servers| &servers.about) {
             let (host, ported) = host_of(address);
@@ -204,6 +244,7 @@ impl<'v> KnownOutages<'v> {
         let at = self.groups.len();
         self.groups.push(servers.group);
         self.of_sockets.push(servers.cause.of_socket);
+        self.parties.push(servers.party.clone());
         let kind = (servers.cause.root.clone(), servers.speaks);
         self.kinds.push(kind);
         // What was answered may tell, and may not.

@@ -7,6 +7,7 @@ use super::error_codes::{cloud_code, codes, fatal_code, variant};
 use super::lacks::{Subject, SubjectKind};
 use super::members::missing_member;
 use super::names::{is_frame, own_lines};
+use super::outages::party;
 use super::raised::initializer;
 use super::refusals::{arguments_refused, lacks_methods};
 use super::renamed::renamed;
@@ -177,7 +178,10 @@ fn functions_shown(shown: &Shown<'_>, found: &mut BTreeSet<Subject>) {
     let waits = ["test_timeout", "wait_timeout"].contains(&root_cause)
         && !shown.triaged.diagnosis.rule.starts_with("browser/");
     if let Some(suite) = shown.suite.filter(|_| waits) {
-        let waits = Subject::new(SubjectKind::Tested, "waits in vain");
+        // Two of whom it waits for may be away for reasons of their own.
+        let said = shown.evidence.or(shown.message).unwrap_or_default();
+        let whom = party(said).unwrap_or_default();
+        let waits = Subject::new(SubjectKind::Tested, &format!("waits in vain {whom}"));
         found.insert(waits.within(suite).by_chance());
     }
     if root_cause == "code_exception" {
