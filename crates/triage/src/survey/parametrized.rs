@@ -69,7 +69,7 @@ pub(super) fn one_line_each(
             }),
         };
         let errors = shared.entry(key).or_default();
-        let words = error_words(&came);
+        let words = error_words(&came, view.kind.root_cause == "code_exception");
         match errors.iter().position(|(known, _)| are_like(known, &words)) {
             Some(at) => errors[at].1.push(group),
             None if errors.len() < DIFFERENT => errors.push((words, vec![group])),
@@ -94,12 +94,18 @@ fn status(said: &str, came: &str) -> Option<String> {
     Some(STATUS.captures(came)?[1].to_owned())
 }
 
-/// The words of an error that a message tells behind a word for it, but for what it quotes;
-/// none where it tells of values.
-fn error_words(came: &str) -> BTreeSet<String> {
+/// The words of an error that a message tells behind a word for it, or an exception behind its
+/// class, but for what it quotes; none where it tells of values.
+fn error_words(came: &str, is_exception: bool) -> BTreeSet<String> {
     static ERROR: LazyPattern = LazyPattern::new(r"(?i)\b(?:error|err)\b ?[=:] ?([^\n]+)");
+    static EXCEPTION: LazyPattern =
+        LazyPattern::ascii(r"\A(?:E +)?(?:[\w.$:\\]*(?:Error|Exception|Failure)): ([^\n]+)");
     static QUOTED: LazyPattern = LazyPattern::new(r#"'[^'\n]*'|"[^"\n]*"|`[^`\n]*`"#);
-    let told = ERROR.captures(came).and_then(|found| found.get(1));
+    let told = match is_exception {
+        true => EXCEPTION.captures(came).or_else(|| ERROR.captures(came)),
+        false => ERROR.captures(came),
+    };
+    let told = told.and_then(|found| found.get(1));
     let told = told.map_or("", |told| told.as_str());
     let told = QUOTED.replace_all(told, " ");
     let words = told.split(|c: char| !c.is_ascii_alphabetic());
@@ -148,7 +154,7 @@ mod tests {
 
     #[test]
     fn rows_that_met_other_errors_or_answers_are_told_apart() {
-        let words = |said| error_words(&without_wanted(said));
+        let words = |said| error_words(&without_wanted(said), false);
         let errors = [
             "unexpected error: token signature is invalid",
             "unexpected error: csv: wrong number of fields on line 3",
