@@ -240,6 +240,14 @@ fn a_proxy_that_refuses_is_named_with_its_variable_whatever_it_is_asked_by() {
             "network/proxy-refuses",
         ),
         (
+            "https://mcp.example.test/mcp",
+            "HTTPS_PROXY",
+            405,
+            &[],
+            "",
+            "network/proxy-without-tunnels",
+        ),
+        (
             "http://mcp.example.test/mcp",
             "HTTP_PROXY",
             403,
@@ -271,12 +279,45 @@ fn a_proxy_that_reaches_nobody_or_is_spoken_to_in_another_way_is_named() {
     let failure = named(&run, "network/server-behind-proxy", words);
     assert_eq!(failure["diagnosis"]["retryable"], true, "{failure:#}");
 
+    // The same by the status with which it makes no tunnel.
+    let url = "https://mcp.example.test/mcp";
+    let run = run_at(url, &[("HTTPS_PROXY", &address)]);
+    let words = &[
+        "NO_PROXY",
+        "`HTTPS_PROXY`",
+        &address,
+        "HTTP 502 Bad Gateway",
+    ];
+    let tunnel = named(&run, "network/proxy-reaches-nobody", words);
+    for label in ["root_cause", "error_category", "retryable"] {
+        assert_eq!(
+            tunnel["diagnosis"][label], failure["diagnosis"][label],
+            "{tunnel:#}"
+        );
+    }
+    // No status at all.
+    let mute = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let address = format!("http://127.0.0.1:{}", mute.local_addr().unwrap().port());
+    says(mute, b"SSH-2.0-depot\r\n\r\n");
+    let run = run_at(url, &[("HTTPS_PROXY", &address)]);
+    named(&run, "network/proxy-reaches-nobody", &[&address]);
+
     let proxy = always(200, &[], "");
     let address = format!("https://127.0.0.1:{}", proxy.port);
     let url = "https://mcp.example.test/mcp";
     let run = run_at(url, &[("HTTPS_PROXY", &address)]);
     let words = &["`HTTPS_PROXY`", &address, "Write `http://`"];
     named(&run, "network/proxy-speaks-plain", words);
+}
+
+/// Answers whatever comes first with `bytes`.
+fn says(listener: TcpListener, bytes: &'static [u8]) {
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().map_while(Result::ok) {
+            let _ = stream.read(&mut [0; 16 * 1024]);
+            let _ = stream.write_all(bytes);
+        }
+    });
 }
 
 #[test]

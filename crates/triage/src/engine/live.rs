@@ -347,6 +347,15 @@ pub(super) fn http_header<'f>(failure: &'f Failure, name: &str) -> Option<&'f st
     header.1.as_str()
 }
 
+/// What is to be known beside a proxy that refuses a connection: many allow one port alone.
+pub(super) fn other_port(failure: &Failure) -> Option<String> {
+    let url = failure.url.as_deref()?.strip_prefix("https://")?;
+    let host = url.split(['/', '?', '#']).next()?;
+    let (_, port) = host.rsplit_once(':')?;
+    let is_port = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
+    (is_port && port != "443").then(|| "; many allow port 443 alone".to_owned())
+}
+
 /// Whether plain HTTP was spoken to a port whose number says TLS, as 443 and
 /// 8443 do.
 pub(super) fn plain_to_tls_port(failure: &Failure) -> bool {
@@ -634,6 +643,21 @@ mod tests {
         ];
         for (fact, facts, expected) in cases {
             assert_eq!(fact(&failure(facts.clone())), expected, "{facts}");
+        }
+    }
+
+    #[test]
+    fn another_port_than_that_of_https_is_told_where_a_proxy_refuses() {
+        for (url, is_told) in [
+            ("https://h:8443/mcp", true),
+            ("https://[::1]:8443", true),
+            ("https://h/mcp:8443", false),
+            ("https://h:443/mcp", false),
+            ("https://[::1]/mcp", false),
+            ("http://h:8080/mcp", false),
+        ] {
+            let told = other_port(&failure(json!({"url": url})));
+            assert_eq!(told.is_some(), is_told, "{url}");
         }
     }
 

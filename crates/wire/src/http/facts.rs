@@ -147,10 +147,11 @@ pub(super) fn refused(facts: HttpFacts, bytes: &[u8]) -> HttpEnd {
 /// What came of a request that went through a proxy: where that can be why, it is said.
 pub(super) fn through(mut end: HttpEnd, proxy: Option<&NamedProxy>) -> HttpEnd {
     set_proxy(&mut end.facts, proxy);
-    let may_be_why = matches!(
-        end.facts.status,
-        None | Some(403..=405 | 407 | 410 | 500..=504)
-    );
+    let may_be_why = end.facts.error.as_deref() == Some(NO_TUNNEL)
+        || matches!(
+            end.facts.status,
+            None | Some(403..=405 | 407 | 410 | 500..=504)
+        );
     if let (Some(NamedProxy { address, variable }), true) = (proxy, may_be_why) {
         let by = variable.map_or_else(
             || "the settings of the system name".to_owned(),
@@ -409,10 +410,12 @@ const SAID_OF_NO_HTTP: [&str; 2] = ["invalid HTTP", "received unexpected message
 /// of it jelly does not speak.
 const SAID_OF_PROXIES: [(&str, &str); 3] = [
     ("tunnel error: proxy authorization required", PROXY_AUTH),
-    ("tunnel error: unsuccessful", "proxy_refused"),
+    ("tunnel error: unsuccessful", NO_TUNNEL),
     ("unsupported scheme socks", "proxy_scheme"),
 ];
 const PROXY_AUTH: &str = "proxy_auth";
+/// The proxy made no tunnel, for whatever reason.
+pub(super) const NO_TUNNEL: &str = "proxy_refused";
 
 /// What an error is about, in a word.
 fn kind_of(error: &reqwest::Error) -> &'static str {

@@ -13,6 +13,7 @@ use super::post::Post;
 use super::raw_http::{RawMessage, RawNews, RawSession, RawState};
 use super::relearn;
 use super::sse::{SseItem, SseParser};
+use super::tunnel;
 use crate::message::Understood;
 use crate::{HttpEnd, MAX_LINE_BYTES};
 use jelly_base::mcp::{INITIALIZE, ListKind, code};
@@ -78,7 +79,9 @@ impl RawExchange {
         match self.send().await {
             Ok(()) => true,
             Err(end) => {
-                let end = facts::through(*end, self.state.link.proxy.as_ref());
+                let link = &self.state.link;
+                let end = tunnel::explained(*end, &link.post_url()).await;
+                let end = facts::through(end, link.proxy.as_ref());
                 let failed = RawNews::Failed {
                     line: self.message.line,
                     end: Box::new(end),
