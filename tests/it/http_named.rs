@@ -321,6 +321,20 @@ fn says(listener: TcpListener, bytes: &'static [u8]) {
 }
 
 #[test]
+fn plain_http_to_a_port_of_tls_is_told_to_write_https_whatever_its_number() {
+    for body in [
+        "<html><title>400 The plain HTTP request was sent to HTTPS port</title></html>",
+        "Client sent an HTTP request to an HTTPS server.\n",
+        "Bad Request\nThis combination of host and port requires TLS.\n",
+    ] {
+        let run = at(&always(400, &[], body));
+        let failure = named(&run, "network/told-to-speak-tls", &["Write `https://`"]);
+        let advice = failure["diagnosis"]["advice"].to_string();
+        assert!(!advice.contains("SSL_CERT_FILE"), "{advice}");
+    }
+}
+
+#[test]
 fn a_proxy_that_jelly_can_not_speak_to_is_not_asked_to_be_started() {
     let address = "socks5://127.0.0.1:1";
     let run = run_at("https://mcp.example.test/mcp", &[("ALL_PROXY", address)]);

@@ -326,16 +326,12 @@ pub(super) fn proxy_may_answer(failure: &Failure) -> bool {
     let Some(http) = &failure.http else {
         return false;
     };
-    let plain = failure
-        .url
-        .as_deref()
-        .is_some_and(|url| url.starts_with("http://"));
     let json = http
         .body
         .as_deref()
         .is_some_and(|body| body.trim_start().starts_with(['{', '[']));
     let asks = http_header(failure, "www-authenticate").is_some();
-    http.proxy.is_some() && plain && !json && !asks && failure.rpc_error.is_none()
+    http.proxy.is_some() && plain_http(failure) && !json && !asks && failure.rpc_error.is_none()
 }
 
 /// A header of the answer over HTTP.
@@ -345,6 +341,12 @@ pub(super) fn http_header<'f>(failure: &'f Failure, name: &str) -> Option<&'f st
         .iter()
         .find(|(key, _)| key.eq_ignore_ascii_case(name))?;
     header.1.as_str()
+}
+
+/// Whether the server's URL is one of plain HTTP.
+pub(super) fn plain_http(failure: &Failure) -> bool {
+    let url = failure.url.as_deref();
+    url.is_some_and(|url| url.starts_with("http://"))
 }
 
 /// What is to be known beside a proxy that refuses a connection: many allow one port alone.
@@ -554,7 +556,7 @@ mod tests {
         let script = "TypeError: a\n    at Object.<anonymous> (/srv/x.js:2:25)";
         let hosts = json!({"arguments": {"urls": ["http://a.test/"]}});
         type Reading = (fn(&Failure) -> bool, Value, bool);
-        let cases: [Reading; 33] = [
+        let cases: [Reading; 36] = [
             (packaged, json!({"stderr": installed}), true),
             (packaged, json!({"stderr": own}), false),
             (packaged, json!({"stderr": module}), true),
@@ -588,6 +590,9 @@ mod tests {
                 false,
             ),
             (plain_to_tls_port, json!({"url": "http://h/mcp"}), false),
+            (plain_http, json!({"url": "http://h/mcp"}), true),
+            (plain_http, json!({"url": "https://h/mcp"}), false),
+            (plain_http, json!({}), false),
             (shell_script, json!({"argv": ["sh", "start.sh"]}), true),
             (
                 shell_script,
