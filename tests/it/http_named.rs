@@ -335,6 +335,27 @@ fn plain_http_to_a_port_of_tls_is_told_to_write_https_whatever_its_number() {
 }
 
 #[test]
+fn what_is_packed_so_that_it_cannot_be_read_is_told_at_the_start_as_in_a_call() {
+    let gzip: &'static [&'static str] =
+        &["content-type: application/json", "content-encoding: gzip"];
+    let cut_off = b"\x1f\x8b\x08\0garbage";
+    let br: &'static [&'static str] = &["content-type: application/json", "content-encoding: br"];
+    for (headers, body, rule, words) in [
+        (gzip, &cut_off[..], "mcp/packed-badly", "`gzip`"),
+        (br, b"\x0b\x02\x80", "mcp/packed-otherwise", "`br`"),
+    ] {
+        let words = &[words, "Accept-Encoding"];
+        let server = Http::serve(move |_, out| respond(out, 200, headers, body));
+        named(&at(&server), rule, words);
+        let server = calls(move |_, out| respond(out, 200, headers, body));
+        let run = at(&server);
+        let failure = named(&run, rule, words);
+        let advice = failure["diagnosis"]["advice"].to_string();
+        assert!(!advice.contains("fewer pages"), "{advice}");
+    }
+}
+
+#[test]
 fn a_proxy_that_jelly_can_not_speak_to_is_not_asked_to_be_started() {
     let address = "socks5://127.0.0.1:1";
     let run = run_at("https://mcp.example.test/mcp", &[("ALL_PROXY", address)]);

@@ -150,10 +150,8 @@ impl Exchange {
     fn body(&self, response: Response, head: &HttpFacts) -> Result<HttpBody, Box<HttpEnd>> {
         HttpBody::of(response).map_err(|coding| {
             let coding = self.link.redactor.redact(&coding).into_owned();
-            let message = format!(
-                "was answered with a body packed as `{coding}`, which was not asked for, and \
-                 which jelly can't unpack"
-            );
+            let message =
+                format!("was answered with a body packed as `{coding}`, which jelly can't unpack");
             self.shared.peer().pass_over(
                 OwnLimit::Encoding,
                 &format!("packs an answer as `{coding}`, which jelly can't unpack"),

@@ -166,9 +166,8 @@ impl PlainHttp {
         };
         let kind = kind_of_body(response.headers());
         let mut body = HttpBody::of(response).map_err(|coding| {
-            let message = format!(
-                "was answered with a body packed as `{coding}`, which jelly does not unpack"
-            );
+            let message =
+                format!("was answered with a body packed as `{coding}`, which jelly can't unpack");
             Box::new(facts::beyond(head.clone(), OwnLimit::Encoding, message))
         })?;
         // A stream of events has no end to wait for.

@@ -184,10 +184,8 @@ impl RawExchange {
     fn body(&self, response: Response, head: &HttpFacts) -> Result<HttpBody, Box<HttpEnd>> {
         HttpBody::of(response).map_err(|coding| {
             let coding = self.state.link.redactor.redact(&coding).into_owned();
-            let message = format!(
-                "was answered with a body packed as `{coding}`, which was not asked for, and \
-                 which jelly can't unpack"
-            );
+            let message =
+                format!("was answered with a body packed as `{coding}`, which jelly can't unpack");
             Box::new(facts::beyond(head.clone(), OwnLimit::Encoding, message))
         })
     }
