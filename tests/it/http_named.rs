@@ -356,6 +356,54 @@ fn what_is_packed_so_that_it_cannot_be_read_is_told_at_the_start_as_in_a_call() 
 }
 
 #[test]
+fn what_the_endpoint_itself_answers_is_not_told_of_a_service_behind_it() {
+    for (status, headers, body, rule, words) in [
+        (
+            404,
+            &[][..],
+            "Cannot POST /mcp",
+            "network/endpoint-gone-in-run",
+            &["took requests before"][..],
+        ),
+        (
+            404,
+            &[],
+            "404 page not found\n",
+            "network/endpoint-gone-in-run",
+            &["404 page not found"],
+        ),
+        (
+            502,
+            &[],
+            "<html><title>502 Bad Gateway</title></html>",
+            "network/gateway-status",
+            &["load balancer"],
+        ),
+        (
+            503,
+            &["retry-after: 1"],
+            "maintenance",
+            "network/upstream-status",
+            &["Wait the 1 s", "not available"],
+        ),
+        (
+            429,
+            &["retry-after: 1"],
+            "slow down",
+            "network/rate-limited-status",
+            &["Wait the 1 s", "/mcp limits"],
+        ),
+    ] {
+        let headers: &'static [&'static str] = Vec::leak(headers.to_vec());
+        let server = calls(move |_, out| respond(out, status, headers, body));
+        let run = at(&server);
+        let failure = named(&run, rule, words);
+        let what = failure["diagnosis"]["advice"]["what"].to_string();
+        assert!(!what.contains("service"), "{what}");
+    }
+}
+
+#[test]
 fn a_proxy_that_jelly_can_not_speak_to_is_not_asked_to_be_started() {
     let address = "socks5://127.0.0.1:1";
     let run = run_at("https://mcp.example.test/mcp", &[("ALL_PROXY", address)]);

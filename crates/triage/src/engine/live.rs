@@ -349,6 +349,17 @@ pub(super) fn plain_http(failure: &Failure) -> bool {
     url.is_some_and(|url| url.starts_with("http://"))
 }
 
+/// How long the answer over HTTP asks to be left alone (`Retry-After`), if at all.
+pub(super) fn pause(failure: &Failure) -> Option<String> {
+    let secs = failure.http.as_ref()?.retry_after()?.as_secs();
+    match secs {
+        0 => None,
+        1..600 => Some(format!("{secs} s")),
+        600..7200 => Some(format!("{} min", secs.div_ceil(60))),
+        7200.. => Some(format!("{} h", secs.div_ceil(3600))),
+    }
+}
+
 /// What is to be known beside a proxy that refuses a connection: many allow one port alone.
 pub(super) fn other_port(failure: &Failure) -> Option<String> {
     let url = failure.url.as_deref()?.strip_prefix("https://")?;
@@ -649,6 +660,21 @@ mod tests {
         for (fact, facts, expected) in cases {
             assert_eq!(fact(&failure(facts.clone())), expected, "{facts}");
         }
+    }
+
+    #[test]
+    fn a_pause_is_told_in_a_unit_that_fits_and_none_is_none() {
+        for (value, told) in [
+            ("2", Some("2 s")),
+            ("601", Some("11 min")),
+            ("145277", Some("41 h")),
+            ("0", None),
+            ("soon", None),
+        ] {
+            let asks = json!({"http": {"status": 503, "headers": {"Retry-After": value}}});
+            assert_eq!(pause(&failure(asks)).as_deref(), told, "{value}");
+        }
+        assert_eq!(pause(&Failure::default()), None);
     }
 
     #[test]
