@@ -404,6 +404,23 @@ fn what_the_endpoint_itself_answers_is_not_told_of_a_service_behind_it() {
 }
 
 #[test]
+fn each_way_to_sign_in_and_the_page_for_it_are_told() {
+    let both = [
+        "www-authenticate: Negotiate",
+        "www-authenticate: Basic realm=\"Acme, Inc.\"",
+    ];
+    let run = at(&always(401, Vec::leak(both.to_vec()), ""));
+    let words = &["Negotiate, Basic realm="];
+    named(&run, "network/unauthorized", words);
+
+    let page = &["location: https://login.acme.test/oauth?x=1"];
+    let run = at(&always(302, page, ""));
+    let words = &["https://login.acme.test/oauth"];
+    let failure = named(&run, "network/sign-in-redirect", words);
+    assert!(!failure.to_string().contains("x=1"), "{failure:#}");
+}
+
+#[test]
 fn a_proxy_that_jelly_can_not_speak_to_is_not_asked_to_be_started() {
     let address = "socks5://127.0.0.1:1";
     let run = run_at("https://mcp.example.test/mcp", &[("ALL_PROXY", address)]);

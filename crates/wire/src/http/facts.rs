@@ -45,19 +45,39 @@ const TELLING: [&str; 13] = [
     "www-authenticate",
 ];
 
+/// Those of them that may come several times, each as a part of one list (RFC 9110, section
+/// 5.3): a server that takes several ways to sign in may name each in a header of its own.
+const LISTS: [&str; 6] = [
+    "allow",
+    "content-encoding",
+    "proxy-authenticate",
+    "transfer-encoding",
+    "via",
+    "www-authenticate",
+];
+/// So many of one name are told.
+const HEADERS_OF_A_NAME: usize = 8;
+
 /// Status and headers of an answer.
 pub(super) fn of_head(status: StatusCode, headers: &HeaderMap, redactor: &Redactor) -> HttpFacts {
     let told = TELLING.iter().filter_map(|name| {
-        let value = headers.get(*name)?;
-        let value = String::from_utf8_lossy(value.as_bytes());
-        let value = match *name {
-            "retry-after" => Cow::Owned(in_seconds(&value, headers)),
-            // A query may hold a secret of the server's own.
-            "location" => Cow::Owned(without_query(&redactor.redact(&value))),
-            _ => redactor.redact(&value),
-        };
-        let value = truncate(&value, HEADER_BYTES).into_owned();
-        Some(((*name).to_owned(), Value::String(value)))
+        let mut values = headers.get_all(*name).iter().map(|value| {
+            let value = String::from_utf8_lossy(value.as_bytes());
+            let value = match *name {
+                "retry-after" => Cow::Owned(in_seconds(&value, headers)),
+                // A query may hold a secret of the server's own.
+                "location" => Cow::Owned(without_query(&redactor.redact(&value))),
+                _ => redactor.redact(&value),
+            };
+            truncate(&value, HEADER_BYTES).into_owned()
+        });
+        let mut told = values.next()?;
+        if LISTS.contains(name) {
+            for value in values.take(HEADERS_OF_A_NAME - 1) {
+                told = format!("{told}, {value}");
+            }
+        }
+        Some(((*name).to_owned(), Value::String(told)))
     });
     HttpFacts {
         status: Some(status.as_u16()),
@@ -508,6 +528,33 @@ mod tests {
             facts.headers["www-authenticate"],
             "Bearer error=\"[secret KEY]\""
         );
+    }
+
+    #[test]
+    fn a_header_that_is_a_part_of_a_list_is_told_with_the_others_of_its_name() {
+        let mut headers = HeaderMap::new();
+        for (name, value) in [
+            ("www-authenticate", "Negotiate"),
+            ("location", "/a"),
+            (
+                "www-authenticate",
+                "Basic realm=\"Acme, Inc. \\\"prod\\\"\"",
+            ),
+            ("location", "/b"),
+        ] {
+            headers.append(name, HeaderValue::from_static(value));
+        }
+        let facts = of_head(StatusCode::UNAUTHORIZED, &headers, &Redactor::none());
+        assert_eq!(
+            facts.headers["www-authenticate"],
+            "Negotiate, Basic realm=\"Acme, Inc. \\\"prod\\\"\""
+        );
+        assert_eq!(facts.headers["location"], "/a");
+        for _ in 0..100 {
+            headers.append("via", HeaderValue::from_static("1.1 a-proxy-with-a-name"));
+        }
+        let facts = of_head(StatusCode::UNAUTHORIZED, &headers, &Redactor::none());
+        assert!(facts.headers["via"].to_string().len() < 300, "{facts:?}");
     }
 
     #[test]
