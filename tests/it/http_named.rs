@@ -321,6 +321,49 @@ fn says(listener: TcpListener, bytes: &'static [u8]) {
 }
 
 #[test]
+fn why_a_server_breaks_tls_off_is_told_as_far_as_its_alert_says() {
+    for (alert, rule, words) in [
+        // Mutual TLS up to TLS 1.2, of OpenSSL and of Go.
+        (
+            b"\x15\x03\x03\x00\x02\x02\x28",
+            "network/tls-handshake-refused",
+            &["mutual TLS", "cipher suite"][..],
+        ),
+        (
+            b"\x15\x03\x03\x00\x02\x02\x2a",
+            "network/client-certificate-refused",
+            &["mutual TLS"],
+        ),
+        (
+            b"\x15\x03\x01\x00\x02\x02\x46",
+            "network/tls-version",
+            &["TLS 1.2 or 1.3"],
+        ),
+        (
+            b"\x15\x03\x03\x00\x02\x02\x70",
+            "network/tls-unknown-name",
+            &["by a name"],
+        ),
+        (
+            b"\x15\x03\x03\x00\x02\x02\x50",
+            "network/tls-broken-off",
+            &["InternalError"],
+        ),
+    ] {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let port = listener.local_addr().unwrap().port();
+        says(listener, alert);
+        let run = run_at(&format!("https://127.0.0.1:{port}/mcp"), &[]);
+        let failure = named(&run, rule, words);
+        assert_eq!(
+            failure["diagnosis"]["root_cause"], "tls_error",
+            "{failure:#}"
+        );
+        assert_eq!(failure["diagnosis"]["retryable"], false, "{failure:#}");
+    }
+}
+
+#[test]
 fn plain_http_to_a_port_of_tls_is_told_to_write_https_whatever_its_number() {
     for body in [
         "<html><title>400 The plain HTTP request was sent to HTTPS port</title></html>",
@@ -553,7 +596,8 @@ fn a_certificate_that_is_itself_trusted_is_accepted_if_name_and_dates_hold() {
     securely(&server, &own).ends(0, "passed");
     // Another one of the same name is not.
     let (_, other) = its_own_authority("localhost", 2200, false);
-    named(&securely(&server, &other), "network/tls", &[]);
+    let words = &["`openssl req -x509`", "not itself trusted"];
+    named(&securely(&server, &other), "network/tls", words);
     for (name, until, rule) in [
         ("example.org", 2200, "network/tls-other-name"),
         ("localhost", 2002, "network/tls-expired"),

@@ -252,7 +252,7 @@ pub(super) fn lost(error: reqwest::Error, head: Option<HttpFacts>, redactor: &Re
         facts.status = Some(status);
         return useless(facts, format!("was answered with {}", in_words(status)));
     }
-    let mut text = in_full(&error);
+    let mut text = in_full(&error).replace(OF_AUTHORITY, OF_AUTHORITY_IN_WORDS);
     if kind == "tls"
         && text.starts_with(PEER_CERTIFICATE)
         && UNKNOWN_AUTHORITY.iter().any(|why| text.contains(why))
@@ -395,6 +395,11 @@ pub(super) fn stream_ended(
     end
 }
 
+/// How rustls says that a server shows the certificate of an authority, and how it may be read.
+const OF_AUTHORITY: &str = "Other(OtherError(CaUsedAsEndEntity))";
+const OF_AUTHORITY_IN_WORDS: &str = "it is one of an authority (CaUsedAsEndEntity), as \
+    `openssl req -x509` makes it, and not itself trusted";
+
 /// What it says of an authority that it does not know.
 const UNKNOWN_AUTHORITY: [&str; 2] = ["UnknownIssuer", "CaUsedAsEndEntity"];
 
@@ -412,9 +417,10 @@ const OF_CLIENT: [&str; 6] = [
 const PEER_CERTIFICATE: &str = "invalid peer certificate";
 
 /// How errors of rustls begin, which come wrapped so that their type is lost.
-const SAID_OF_TLS: [&str; 5] = [
+const SAID_OF_TLS: [&str; 6] = [
     PEER_CERTIFICATE,
     "peer is incompatible",
+    "peer misbehaved",
     "received corrupt message",
     "received fatal alert",
     "tls handshake",
