@@ -240,6 +240,14 @@ fn a_proxy_that_refuses_is_named_with_its_variable_whatever_it_is_asked_by() {
             "network/proxy-refuses",
         ),
         (
+            "https://mcp.example.test/mcp",
+            "HTTPS_PROXY",
+            405,
+            &[],
+            "",
+            "network/proxy-without-tunnels",
+        ),
+        (
             "http://mcp.example.test/mcp",
             "HTTP_PROXY",
             403,
@@ -271,12 +279,188 @@ fn a_proxy_that_reaches_nobody_or_is_spoken_to_in_another_way_is_named() {
     let failure = named(&run, "network/server-behind-proxy", words);
     assert_eq!(failure["diagnosis"]["retryable"], true, "{failure:#}");
 
+    // The same by the status with which it makes no tunnel.
+    let url = "https://mcp.example.test/mcp";
+    let run = run_at(url, &[("HTTPS_PROXY", &address)]);
+    let words = &[
+        "NO_PROXY",
+        "`HTTPS_PROXY`",
+        &address,
+        "HTTP 502 Bad Gateway",
+    ];
+    let tunnel = named(&run, "network/proxy-reaches-nobody", words);
+    for label in ["root_cause", "error_category", "retryable"] {
+        assert_eq!(
+            tunnel["diagnosis"][label], failure["diagnosis"][label],
+            "{tunnel:#}"
+        );
+    }
+    // No status at all.
+    let mute = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let address = format!("http://127.0.0.1:{}", mute.local_addr().unwrap().port());
+    says(mute, b"SSH-2.0-depot\r\n\r\n");
+    let run = run_at(url, &[("HTTPS_PROXY", &address)]);
+    named(&run, "network/proxy-reaches-nobody", &[&address]);
+
     let proxy = always(200, &[], "");
     let address = format!("https://127.0.0.1:{}", proxy.port);
     let url = "https://mcp.example.test/mcp";
     let run = run_at(url, &[("HTTPS_PROXY", &address)]);
     let words = &["`HTTPS_PROXY`", &address, "Write `http://`"];
     named(&run, "network/proxy-speaks-plain", words);
+}
+
+/// Answers whatever comes first with `bytes`.
+fn says(listener: TcpListener, bytes: &'static [u8]) {
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().map_while(Result::ok) {
+            let _ = stream.read(&mut [0; 16 * 1024]);
+            let _ = stream.write_all(bytes);
+        }
+    });
+}
+
+#[test]
+fn why_a_server_breaks_tls_off_is_told_as_far_as_its_alert_says() {
+    for (alert, rule, words) in [
+        // Mutual TLS up to TLS 1.2, of OpenSSL and of Go.
+        (
+            b"\x15\x03\x03\x00\x02\x02\x28",
+            "network/tls-handshake-refused",
+            &["mutual TLS", "cipher suite"][..],
+        ),
+        (
+            b"\x15\x03\x03\x00\x02\x02\x2a",
+            "network/client-certificate-refused",
+            &["mutual TLS"],
+        ),
+        (
+            b"\x15\x03\x01\x00\x02\x02\x46",
+            "network/tls-version",
+            &["TLS 1.2 or 1.3"],
+        ),
+        (
+            b"\x15\x03\x03\x00\x02\x02\x70",
+            "network/tls-unknown-name",
+            &["by a name"],
+        ),
+        (
+            b"\x15\x03\x03\x00\x02\x02\x50",
+            "network/tls-broken-off",
+            &["InternalError"],
+        ),
+    ] {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let port = listener.local_addr().unwrap().port();
+        says(listener, alert);
+        let run = run_at(&format!("https://127.0.0.1:{port}/mcp"), &[]);
+        let failure = named(&run, rule, words);
+        assert_eq!(
+            failure["diagnosis"]["root_cause"], "tls_error",
+            "{failure:#}"
+        );
+        assert_eq!(failure["diagnosis"]["retryable"], false, "{failure:#}");
+    }
+}
+
+#[test]
+fn plain_http_to_a_port_of_tls_is_told_to_write_https_whatever_its_number() {
+    for body in [
+        "<html><title>400 The plain HTTP request was sent to HTTPS port</title></html>",
+        "Client sent an HTTP request to an HTTPS server.\n",
+        "Bad Request\nThis combination of host and port requires TLS.\n",
+    ] {
+        let run = at(&always(400, &[], body));
+        let failure = named(&run, "network/told-to-speak-tls", &["Write `https://`"]);
+        let advice = failure["diagnosis"]["advice"].to_string();
+        assert!(!advice.contains("SSL_CERT_FILE"), "{advice}");
+    }
+}
+
+#[test]
+fn what_is_packed_so_that_it_cannot_be_read_is_told_at_the_start_as_in_a_call() {
+    let gzip: &'static [&'static str] =
+        &["content-type: application/json", "content-encoding: gzip"];
+    let cut_off = b"\x1f\x8b\x08\0garbage";
+    let br: &'static [&'static str] = &["content-type: application/json", "content-encoding: br"];
+    for (headers, body, rule, words) in [
+        (gzip, &cut_off[..], "mcp/packed-badly", "`gzip`"),
+        (br, b"\x0b\x02\x80", "mcp/packed-otherwise", "`br`"),
+    ] {
+        let words = &[words, "Accept-Encoding"];
+        let server = Http::serve(move |_, out| respond(out, 200, headers, body));
+        named(&at(&server), rule, words);
+        let server = calls(move |_, out| respond(out, 200, headers, body));
+        let run = at(&server);
+        let failure = named(&run, rule, words);
+        let advice = failure["diagnosis"]["advice"].to_string();
+        assert!(!advice.contains("fewer pages"), "{advice}");
+    }
+}
+
+#[test]
+fn what_the_endpoint_itself_answers_is_not_told_of_a_service_behind_it() {
+    for (status, headers, body, rule, words) in [
+        (
+            404,
+            &[][..],
+            "Cannot POST /mcp",
+            "network/endpoint-gone-in-run",
+            &["took requests before"][..],
+        ),
+        (
+            404,
+            &[],
+            "404 page not found\n",
+            "network/endpoint-gone-in-run",
+            &["404 page not found"],
+        ),
+        (
+            502,
+            &[],
+            "<html><title>502 Bad Gateway</title></html>",
+            "network/gateway-status",
+            &["load balancer"],
+        ),
+        (
+            503,
+            &["retry-after: 1"],
+            "maintenance",
+            "network/upstream-status",
+            &["Wait the 1 s", "not available"],
+        ),
+        (
+            429,
+            &["retry-after: 1"],
+            "slow down",
+            "network/rate-limited-status",
+            &["Wait the 1 s", "/mcp limits"],
+        ),
+    ] {
+        let headers: &'static [&'static str] = Vec::leak(headers.to_vec());
+        let server = calls(move |_, out| respond(out, status, headers, body));
+        let run = at(&server);
+        let failure = named(&run, rule, words);
+        let what = failure["diagnosis"]["advice"]["what"].to_string();
+        assert!(!what.contains("service"), "{what}");
+    }
+}
+
+#[test]
+fn each_way_to_sign_in_and_the_page_for_it_are_told() {
+    let both = [
+        "www-authenticate: Negotiate",
+        "www-authenticate: Basic realm=\"Acme, Inc.\"",
+    ];
+    let run = at(&always(401, Vec::leak(both.to_vec()), ""));
+    let words = &["Negotiate, Basic realm="];
+    named(&run, "network/unauthorized", words);
+
+    let page = &["location: https://login.acme.test/oauth?x=1"];
+    let run = at(&always(302, page, ""));
+    let words = &["https://login.acme.test/oauth"];
+    let failure = named(&run, "network/sign-in-redirect", words);
+    assert!(!failure.to_string().contains("x=1"), "{failure:#}");
 }
 
 #[test]
@@ -412,7 +596,8 @@ fn a_certificate_that_is_itself_trusted_is_accepted_if_name_and_dates_hold() {
     securely(&server, &own).ends(0, "passed");
     // Another one of the same name is not.
     let (_, other) = its_own_authority("localhost", 2200, false);
-    named(&securely(&server, &other), "network/tls", &[]);
+    let words = &["`openssl req -x509`", "not itself trusted"];
+    named(&securely(&server, &other), "network/tls", words);
     for (name, until, rule) in [
         ("example.org", 2200, "network/tls-other-name"),
         ("localhost", 2002, "network/tls-expired"),

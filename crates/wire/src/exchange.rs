@@ -61,10 +61,11 @@ pub struct HttpEnd {
 }
 
 impl HttpEnd {
-    /// Whether something that speaks HTTP answered at all.
+    /// Whether something that speaks HTTP answered at all. A proxy that makes no tunnel
+    /// answers in nobody's place: nothing was sent to the server.
     #[must_use]
     pub fn answered(&self) -> bool {
-        self.facts.status.is_some()
+        self.facts.status.is_some() && self.facts.error.as_deref() != Some("proxy_refused")
     }
 
     /// Whether the connection went before an answer had come whole, as it does where the

@@ -337,10 +337,11 @@ fn judge_refused_probe(end: Box<HttpEnd>, tried: &mut Vec<&'static str>) -> Next
         }
         Some(_) | None => {}
     }
-    let hopeless = match end.facts.status {
-        None => true,
-        Some(status) => matches!(status, 300..=399 | 401 | 403 | 407 | 429 | 502..=504),
-    };
+    let hopeless = !end.answered()
+        || matches!(
+            end.facts.status,
+            Some(300..=399 | 401 | 403 | 407 | 429 | 502..=504)
+        );
     let trouble = Trouble::Ended(DISCOVER, ReplyOutcome::Http(end));
     if hopeless {
         Next::Failed(trouble)

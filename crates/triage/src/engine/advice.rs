@@ -18,7 +18,7 @@ const KNOWN: WordList = WordList(
      relative absolute program_file fetched_by command cwd url timeout exit evidence plan \
      message path place subject name candidates candidate expected actual reason status test \
      folder spot invalid origin source install install_command launcher python python_package \
-     schema pointer location asks proxy proxy_variable stderr logged as_it_is pin own_pin matrix_pin at answer lock \
+     schema pointer location asks pause proxy proxy_variable other_port stderr logged as_it_is pin own_pin matrix_pin at answer lock \
      names missing it file_of_cwd runner_of_cwd cwd_to_make line_program \
      line_args",
 );
@@ -361,6 +361,8 @@ pub(super) fn values(f: &Failure) -> Values {
         "asks",
         header("www-authenticate").map(|asks| format!(", which asks for {asks}")),
     );
+    set("pause", live::pause(f));
+    set("other_port", live::other_port(f));
     set("proxy", f.http.as_ref().and_then(|http| http.proxy.clone()));
     let named_by = |http: &HttpFacts| http.proxy_variable.clone();
     set("proxy_variable", f.http.as_ref().and_then(named_by));

@@ -135,7 +135,7 @@ pub(super) fn evidence_of(facts: &Facts<'_>) -> Option<Evidence> {
         && let Some(text) = &http.text
         && (facts.kept_waiting()
             || http.error.as_deref().is_some_and(is_of_authorization)
-            || http.proxy.is_some() && http.status.is_none())
+            || http.proxy.is_some() && (http.status.is_none() || is_of_tunnel(http)))
     {
         return Some(evidence("http.text", text));
     }
@@ -236,6 +236,11 @@ fn reason_given(http: &HttpFacts) -> Option<String> {
         return None;
     }
     clues::telling_line(&words)
+}
+
+/// Whether the status is one by which a proxy makes no tunnel.
+fn is_of_tunnel(http: &HttpFacts) -> bool {
+    http.error.as_deref() == Some("proxy_refused")
 }
 
 /// Kinds of [`jelly_base::model::HttpFacts::error`] that are stages of

@@ -326,16 +326,12 @@ pub(super) fn proxy_may_answer(failure: &Failure) -> bool {
     let Some(http) = &failure.http else {
         return false;
     };
-    let plain = failure
-        .url
-        .as_deref()
-        .is_some_and(|url| url.starts_with("http://"));
     let json = http
         .body
         .as_deref()
         .is_some_and(|body| body.trim_start().starts_with(['{', '[']));
     let asks = http_header(failure, "www-authenticate").is_some();
-    http.proxy.is_some() && plain && !json && !asks && failure.rpc_error.is_none()
+    http.proxy.is_some() && plain_http(failure) && !json && !asks && failure.rpc_error.is_none()
 }
 
 /// A header of the answer over HTTP.
@@ -345,6 +341,32 @@ pub(super) fn http_header<'f>(failure: &'f Failure, name: &str) -> Option<&'f st
         .iter()
         .find(|(key, _)| key.eq_ignore_ascii_case(name))?;
     header.1.as_str()
+}
+
+/// Whether the server's URL is one of plain HTTP.
+pub(super) fn plain_http(failure: &Failure) -> bool {
+    let url = failure.url.as_deref();
+    url.is_some_and(|url| url.starts_with("http://"))
+}
+
+/// How long the answer over HTTP asks to be left alone (`Retry-After`), if at all.
+pub(super) fn pause(failure: &Failure) -> Option<String> {
+    let secs = failure.http.as_ref()?.retry_after()?.as_secs();
+    match secs {
+        0 => None,
+        1..600 => Some(format!("{secs} s")),
+        600..7200 => Some(format!("{} min", secs.div_ceil(60))),
+        7200.. => Some(format!("{} h", secs.div_ceil(3600))),
+    }
+}
+
+/// What is to be known beside a proxy that refuses a connection: many allow one port alone.
+pub(super) fn other_port(failure: &Failure) -> Option<String> {
+    let url = failure.url.as_deref()?.strip_prefix("https://")?;
+    let host = url.split(['/', '?', '#']).next()?;
+    let (_, port) = host.rsplit_once(':')?;
+    let is_port = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
+    (is_port && port != "443").then(|| "; many allow port 443 alone".to_owned())
 }
 
 /// Whether plain HTTP was spoken to a port whose number says TLS, as 443 and
@@ -545,7 +567,7 @@ mod tests {
         let script = "TypeError: a\n    at Object.<anonymous> (/srv/x.js:2:25)";
         let hosts = json!({"arguments": {"urls": ["http://a.test/"]}});
         type Reading = (fn(&Failure) -> bool, Value, bool);
-        let cases: [Reading; 33] = [
+        let cases: [Reading; 36] = [
             (packaged, json!({"stderr": installed}), true),
             (packaged, json!({"stderr": own}), false),
             (packaged, json!({"stderr": module}), true),
@@ -579,6 +601,9 @@ mod tests {
                 false,
             ),
             (plain_to_tls_port, json!({"url": "http://h/mcp"}), false),
+            (plain_http, json!({"url": "http://h/mcp"}), true),
+            (plain_http, json!({"url": "https://h/mcp"}), false),
+            (plain_http, json!({}), false),
             (shell_script, json!({"argv": ["sh", "start.sh"]}), true),
             (
                 shell_script,
@@ -634,6 +659,36 @@ mod tests {
         ];
         for (fact, facts, expected) in cases {
             assert_eq!(fact(&failure(facts.clone())), expected, "{facts}");
+        }
+    }
+
+    #[test]
+    fn a_pause_is_told_in_a_unit_that_fits_and_none_is_none() {
+        for (value, told) in [
+            ("2", Some("2 s")),
+            ("601", Some("11 min")),
+            ("145277", Some("41 h")),
+            ("0", None),
+            ("soon", None),
+        ] {
+            let asks = json!({"http": {"status": 503, "headers": {"Retry-After": value}}});
+            assert_eq!(pause(&failure(asks)).as_deref(), told, "{value}");
+        }
+        assert_eq!(pause(&Failure::default()), None);
+    }
+
+    #[test]
+    fn another_port_than_that_of_https_is_told_where_a_proxy_refuses() {
+        for (url, is_told) in [
+            ("https://h:8443/mcp", true),
+            ("https://[::1]:8443", true),
+            ("https://h/mcp:8443", false),
+            ("https://h:443/mcp", false),
+            ("https://[::1]/mcp", false),
+            ("http://h:8080/mcp", false),
+        ] {
+            let told = other_port(&failure(json!({"url": url})));
+            assert_eq!(told.is_some(), is_told, "{url}");
         }
     }
 

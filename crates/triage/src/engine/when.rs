@@ -110,6 +110,8 @@ pub(super) struct When {
     proxied: Option<bool>,
     /// The answer may be one of that proxy, and not the server's.
     proxy_may_answer: Option<bool>,
+    /// The URL of the server is one of plain HTTP.
+    plain_http: Option<bool>,
     /// Plain HTTP was spoken to a port of TLS.
     plain_to_tls_port: Option<bool>,
     /// The command is a shell script around the server.
@@ -300,6 +302,7 @@ impl When {
             && is(self.redirects_to_itself, live::redirects_to_itself)
             && is(self.proxied, live::proxied)
             && is(self.proxy_may_answer, live::proxy_may_answer)
+            && is(self.plain_http, live::plain_http)
             && is(self.plain_to_tls_port, live::plain_to_tls_port)
             && is(self.shell_script, live::shell_script)
             && is(self.numeric_host, live::numeric_host)

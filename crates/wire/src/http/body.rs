@@ -22,6 +22,8 @@ pub(super) struct HttpBody {
     /// What came last, and up to where it is unpacked.
     came: Vec<u8>,
     at: usize,
+    /// Any byte came.
+    has_begun: bool,
 }
 
 /// Why no more of a body comes.
@@ -45,6 +47,7 @@ impl HttpBody {
             decoder,
             came: Vec::new(),
             at: 0,
+            has_begun: false,
         })
     }
 
@@ -59,6 +62,7 @@ impl HttpBody {
                     Some(chunk) => self.came = chunk.to_vec(),
                     None => return Ok(None),
                 }
+                self.has_begun |= !self.came.is_empty();
                 self.at = 0;
             }
             let Some(decoder) = &mut self.decoder else {
@@ -76,7 +80,9 @@ impl HttpBody {
     }
 
     /// Adds what comes to `bytes` for as long as these are to be read on; true at
-    /// the end of the body. Cancel-safe.
+    /// the end of the body, which has to be the end of what is packed in it, too: of a
+    /// few bytes that are no such thing nothing would come, as of no body at all.
+    /// Cancel-safe.
     ///
     /// # Errors
     /// As of [`Self::chunk`].
@@ -88,17 +94,31 @@ impl HttpBody {
         while goes_on(bytes) {
             match self.chunk().await? {
                 Some(chunk) => bytes.extend_from_slice(&chunk),
-                None => return Ok(true),
+                None => return self.ended().map(|()| true),
             }
         }
         Ok(false)
+    }
+
+    fn ended(&mut self) -> Result<(), BodyError> {
+        match &mut self.decoder {
+            Some(decoder) if self.has_begun => decoder
+                .finish()
+                .map_err(|error| BodyError::Packed(error.to_string())),
+            Some(_) | None => Ok(()),
+        }
     }
 }
 
 /// How a body is packed, if it is.
 fn packing(headers: &HeaderMap) -> Option<String> {
-    let coding = headers.get(CONTENT_ENCODING)?;
-    let coding = String::from_utf8_lossy(coding.as_bytes());
+    // Two headers are as one with a comma (RFC 9110, section 5.3).
+    let codings: Vec<_> = headers
+        .get_all(CONTENT_ENCODING)
+        .iter()
+        .map(|coding| String::from_utf8_lossy(coding.as_bytes()))
+        .collect();
+    let coding = codings.join(", ");
     let coding = jelly_base::text::truncate(coding.trim(), 50).to_ascii_lowercase();
     let plain = coding.is_empty() || coding == "identity";
     (!plain).then_some(coding)
@@ -178,6 +198,17 @@ impl Decoder {
             }
         }
     }
+
+    /// # Errors
+    /// What came is no whole packing.
+    fn finish(&mut self) -> io::Result<()> {
+        match self {
+            Self::Deflate => Ok(()),
+            Self::Gzip(decoder) => decoder.try_finish(),
+            Self::Zlib(decoder) => decoder.try_finish(),
+            Self::Raw(decoder) => decoder.try_finish(),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -245,6 +276,27 @@ mod tests {
     }
 
     #[test]
+    fn what_ends_before_it_is_whole_is_an_error_however_little_came() {
+        let answer = b"{\"jsonrpc\": \"2.0\", \"id\": 1, \"result\": {}}".repeat(20);
+        for coding in ["gzip", "deflate", "raw"] {
+            let bytes = packed(coding, &answer);
+            let named = if coding == "raw" { "deflate" } else { coding };
+            let finished = |bytes: &[u8]| {
+                let mut decoder = Decoder::of(named).unwrap();
+                let came = decoder.unpack(bytes)?;
+                decoder.finish().map(|()| came.len())
+            };
+            assert_eq!(finished(&bytes).unwrap(), answer.len(), "{coding}");
+            for len in [1, 3, bytes.len() / 2, bytes.len() - 1] {
+                assert!(finished(&bytes[..len]).is_err(), "{len} bytes of {coding}");
+            }
+        }
+        let mut decoder = Decoder::of("gzip").unwrap();
+        let came = decoder.unpack(b"\x1f\x8b\x08\0garbage");
+        assert!(came.is_err() || decoder.finish().is_err());
+    }
+
+    #[test]
     fn what_is_not_packed_as_it_says_is_an_error() {
         assert!(
             Decoder::of("gzip")
@@ -266,5 +318,9 @@ mod tests {
         assert_eq!(of("Identity"), None);
         assert_eq!(of(""), None);
         assert_eq!(of("GZIP").as_deref(), Some("gzip"));
+        let mut twice = HeaderMap::new();
+        twice.append("content-encoding", HeaderValue::from_static("gzip"));
+        twice.append("content-encoding", HeaderValue::from_static("br"));
+        assert_eq!(packing(&twice).as_deref(), Some("gzip, br"));
     }
 }

@@ -12,6 +12,7 @@ use super::listen::{self, Stream};
 use super::lost_session::{self, Standing};
 use super::post::Post;
 use super::sse::SseParser;
+use super::tunnel;
 use crate::connection::Shared;
 use crate::message::Understood;
 use crate::{HttpEnd, MAX_LINE_BYTES, ReplyOutcome};
@@ -77,8 +78,9 @@ impl Exchange {
             // The driver sees the exit too, and tells everybody.
             return false;
         }
-        let mut peer = self.shared.peer();
+        let end = tunnel::explained(end, &self.link.post_url()).await;
         let mut end = facts::through(end, self.link.proxy.as_ref());
+        let mut peer = self.shared.peer();
         if let Some(breach) = &end.breach {
             end.breach = Some(peer.breach(breach));
         }
@@ -148,10 +150,8 @@ impl Exchange {
     fn body(&self, response: Response, head: &HttpFacts) -> Result<HttpBody, Box<HttpEnd>> {
         HttpBody::of(response).map_err(|coding| {
             let coding = self.link.redactor.redact(&coding).into_owned();
-            let message = format!(
-                "was answered with a body packed as `{coding}`, which was not asked for, and \
-                 which jelly can't unpack"
-            );
+            let message =
+                format!("was answered with a body packed as `{coding}`, which jelly can't unpack");
             self.shared.peer().pass_over(
                 OwnLimit::Encoding,
                 &format!("packs an answer as `{coding}`, which jelly can't unpack"),

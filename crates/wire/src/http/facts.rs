@@ -45,19 +45,39 @@ const TELLING: [&str; 13] = [
     "www-authenticate",
 ];
 
+/// Those of them that may come several times, each as a part of one list (RFC 9110, section
+/// 5.3): a server that takes several ways to sign in may name each in a header of its own.
+const LISTS: [&str; 6] = [
+    "allow",
+    "content-encoding",
+    "proxy-authenticate",
+    "transfer-encoding",
+    "via",
+    "www-authenticate",
+];
+/// So many of one name are told.
+const HEADERS_OF_A_NAME: usize = 8;
+
 /// Status and headers of an answer.
 pub(super) fn of_head(status: StatusCode, headers: &HeaderMap, redactor: &Redactor) -> HttpFacts {
     let told = TELLING.iter().filter_map(|name| {
-        let value = headers.get(*name)?;
-        let value = String::from_utf8_lossy(value.as_bytes());
-        let value = match *name {
-            "retry-after" => Cow::Owned(in_seconds(&value, headers)),
-            // A query may hold a secret of the server's own.
-            "location" => Cow::Owned(without_query(&redactor.redact(&value))),
-            _ => redactor.redact(&value),
-        };
-        let value = truncate(&value, HEADER_BYTES).into_owned();
-        Some(((*name).to_owned(), Value::String(value)))
+        let mut values = headers.get_all(*name).iter().map(|value| {
+            let value = String::from_utf8_lossy(value.as_bytes());
+            let value = match *name {
+                "retry-after" => Cow::Owned(in_seconds(&value, headers)),
+                // A query may hold a secret of the server's own.
+                "location" => Cow::Owned(without_query(&redactor.redact(&value))),
+                _ => redactor.redact(&value),
+            };
+            truncate(&value, HEADER_BYTES).into_owned()
+        });
+        let mut told = values.next()?;
+        if LISTS.contains(name) {
+            for value in values.take(HEADERS_OF_A_NAME - 1) {
+                told = format!("{told}, {value}");
+            }
+        }
+        Some(((*name).to_owned(), Value::String(told)))
     });
     HttpFacts {
         status: Some(status.as_u16()),
@@ -147,10 +167,11 @@ pub(super) fn refused(facts: HttpFacts, bytes: &[u8]) -> HttpEnd {
 /// What came of a request that went through a proxy: where that can be why, it is said.
 pub(super) fn through(mut end: HttpEnd, proxy: Option<&NamedProxy>) -> HttpEnd {
     set_proxy(&mut end.facts, proxy);
-    let may_be_why = matches!(
-        end.facts.status,
-        None | Some(403..=405 | 407 | 410 | 500..=504)
-    );
+    let may_be_why = end.facts.error.as_deref() == Some(NO_TUNNEL)
+        || matches!(
+            end.facts.status,
+            None | Some(403..=405 | 407 | 410 | 500..=504)
+        );
     if let (Some(NamedProxy { address, variable }), true) = (proxy, may_be_why) {
         let by = variable.map_or_else(
             || "the settings of the system name".to_owned(),
@@ -231,7 +252,7 @@ pub(super) fn lost(error: reqwest::Error, head: Option<HttpFacts>, redactor: &Re
         facts.status = Some(status);
         return useless(facts, format!("was answered with {}", in_words(status)));
     }
-    let mut text = in_full(&error);
+    let mut text = in_full(&error).replace(OF_AUTHORITY, OF_AUTHORITY_IN_WORDS);
     if kind == "tls"
         && text.starts_with(PEER_CERTIFICATE)
         && UNKNOWN_AUTHORITY.iter().any(|why| text.contains(why))
@@ -374,6 +395,11 @@ pub(super) fn stream_ended(
     end
 }
 
+/// How rustls says that a server shows the certificate of an authority, and how it may be read.
+const OF_AUTHORITY: &str = "Other(OtherError(CaUsedAsEndEntity))";
+const OF_AUTHORITY_IN_WORDS: &str = "it is one of an authority (CaUsedAsEndEntity), as \
+    `openssl req -x509` makes it, and not itself trusted";
+
 /// What it says of an authority that it does not know.
 const UNKNOWN_AUTHORITY: [&str; 2] = ["UnknownIssuer", "CaUsedAsEndEntity"];
 
@@ -391,9 +417,10 @@ const OF_CLIENT: [&str; 6] = [
 const PEER_CERTIFICATE: &str = "invalid peer certificate";
 
 /// How errors of rustls begin, which come wrapped so that their type is lost.
-const SAID_OF_TLS: [&str; 5] = [
+const SAID_OF_TLS: [&str; 6] = [
     PEER_CERTIFICATE,
     "peer is incompatible",
+    "peer misbehaved",
     "received corrupt message",
     "received fatal alert",
     "tls handshake",
@@ -409,10 +436,12 @@ const SAID_OF_NO_HTTP: [&str; 2] = ["invalid HTTP", "received unexpected message
 /// of it jelly does not speak.
 const SAID_OF_PROXIES: [(&str, &str); 3] = [
     ("tunnel error: proxy authorization required", PROXY_AUTH),
-    ("tunnel error: unsuccessful", "proxy_refused"),
+    ("tunnel error: unsuccessful", NO_TUNNEL),
     ("unsupported scheme socks", "proxy_scheme"),
 ];
 const PROXY_AUTH: &str = "proxy_auth";
+/// The proxy made no tunnel, for whatever reason.
+pub(super) const NO_TUNNEL: &str = "proxy_refused";
 
 /// What an error is about, in a word.
 fn kind_of(error: &reqwest::Error) -> &'static str {
@@ -505,6 +534,33 @@ mod tests {
             facts.headers["www-authenticate"],
             "Bearer error=\"[secret KEY]\""
         );
+    }
+
+    #[test]
+    fn a_header_that_is_a_part_of_a_list_is_told_with_the_others_of_its_name() {
+        let mut headers = HeaderMap::new();
+        for (name, value) in [
+            ("www-authenticate", "Negotiate"),
+            ("location", "/a"),
+            (
+                "www-authenticate",
+                "Basic realm=\"Acme, Inc. \\\"prod\\\"\"",
+            ),
+            ("location", "/b"),
+        ] {
+            headers.append(name, HeaderValue::from_static(value));
+        }
+        let facts = of_head(StatusCode::UNAUTHORIZED, &headers, &Redactor::none());
+        assert_eq!(
+            facts.headers["www-authenticate"],
+            "Negotiate, Basic realm=\"Acme, Inc. \\\"prod\\\"\""
+        );
+        assert_eq!(facts.headers["location"], "/a");
+        for _ in 0..100 {
+            headers.append("via", HeaderValue::from_static("1.1 a-proxy-with-a-name"));
+        }
+        let facts = of_head(StatusCode::UNAUTHORIZED, &headers, &Redactor::none());
+        assert!(facts.headers["via"].to_string().len() < 300, "{facts:?}");
     }
 
     #[test]

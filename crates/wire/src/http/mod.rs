@@ -6,7 +6,7 @@
 //! there, `exchange` is one request with what comes of it, `listen` the streams
 //! that nobody asked for, `facts` says what went wrong, `lost_session` whether a
 //! session is over, `body` unpacks what was packed, `events` hears a stream,
-//! `driver` holds them together. `raw_http` and `raw_exchange` are a driver for
+//! `tunnel` what a proxy says to a request for one, `driver` holds them together. `raw_http` and `raw_exchange` are a driver for
 //! messages that are passed on as they are; `poster` posts documents, and `plain` asks for
 //! what stands beside the endpoint. `guard` is for servers of ours: whom
 //! they answer.
@@ -31,6 +31,7 @@ mod raw_http;
 mod relearn;
 mod sse;
 mod trust;
+mod tunnel;
 
 pub(super) use driver::connect;
 pub use guard::{ListenGuard, ListenRefusal, RequestRefusal};

@@ -6,6 +6,7 @@
 use super::client::{NamedProxy, client_for, is_loopback, proxy_for, unread_proxy};
 use super::facts;
 use super::link::checked_headers;
+use super::tunnel;
 use crate::http::body::{BodyKind, HttpBody, kind_of_body};
 use crate::{Endpoint, HttpEnd};
 use jelly_base::model::{HttpFacts, OwnLimit};
@@ -141,15 +142,18 @@ impl PlainHttp {
             replace(&mut headers, &self.own_headers);
         }
         replace(&mut headers, &own);
-        let mut sent = self.client.request(method, url).headers(headers);
+        let mut sent = self.client.request(method, url.clone()).headers(headers);
         if let Some((_, body)) = &request.body {
             sent = sent.body(body.clone());
         }
         let through = |end: HttpEnd| Box::new(facts::through(end, self.proxy.as_ref()));
-        let response = sent
-            .send()
-            .await
-            .map_err(|error| through(facts::lost(error, None, &self.redactor)))?;
+        let response = match sent.send().await {
+            Ok(response) => response,
+            Err(error) => {
+                let end = facts::lost(error, None, &self.redactor);
+                return Err(through(tunnel::explained(end, &url).await));
+            }
+        };
         let head = facts::of_head(response.status(), response.headers(), &self.redactor);
         let headers = response.headers().iter().map(|(name, value)| {
             let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
@@ -162,9 +166,8 @@ impl PlainHttp {
         };
         let kind = kind_of_body(response.headers());
         let mut body = HttpBody::of(response).map_err(|coding| {
-            let message = format!(
-                "was answered with a body packed as `{coding}`, which jelly does not unpack"
-            );
+            let message =
+                format!("was answered with a body packed as `{coding}`, which jelly can't unpack");
             Box::new(facts::beyond(head.clone(), OwnLimit::Encoding, message))
         })?;
         // A stream of events has no end to wait for.

@@ -13,6 +13,7 @@ use super::post::Post;
 use super::raw_http::{RawMessage, RawNews, RawSession, RawState};
 use super::relearn;
 use super::sse::{SseItem, SseParser};
+use super::tunnel;
 use crate::message::Understood;
 use crate::{HttpEnd, MAX_LINE_BYTES};
 use jelly_base::mcp::{INITIALIZE, ListKind, code};
@@ -78,7 +79,9 @@ impl RawExchange {
         match self.send().await {
             Ok(()) => true,
             Err(end) => {
-                let end = facts::through(*end, self.state.link.proxy.as_ref());
+                let link = &self.state.link;
+                let end = tunnel::explained(*end, &link.post_url()).await;
+                let end = facts::through(end, link.proxy.as_ref());
                 let failed = RawNews::Failed {
                     line: self.message.line,
                     end: Box::new(end),
@@ -181,10 +184,8 @@ impl RawExchange {
     fn body(&self, response: Response, head: &HttpFacts) -> Result<HttpBody, Box<HttpEnd>> {
         HttpBody::of(response).map_err(|coding| {
             let coding = self.state.link.redactor.redact(&coding).into_owned();
-            let message = format!(
-                "was answered with a body packed as `{coding}`, which was not asked for, and \
-                 which jelly can't unpack"
-            );
+            let message =
+                format!("was answered with a body packed as `{coding}`, which jelly can't unpack");
             Box::new(facts::beyond(head.clone(), OwnLimit::Encoding, message))
         })
     }
