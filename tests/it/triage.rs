@@ -242,6 +242,32 @@ fn legs_of_a_matrix_with_equal_times_are_runs_of_their_own() {
 }
 
 #[test]
+fn an_engine_without_a_test_makes_no_run_unreliable() {
+    let project = Project::empty();
+    let engine = |name: &str, cases: &str, tests: u32| {
+        format!(
+            "<testsuite name='JUnit {name}' tests='{tests}' skipped='0' failures='0' errors='0' \
+             time='0' hostname='a' timestamp='1'>{cases}</testsuite>"
+        )
+    };
+    fs::create_dir_all(project.dir().join("a")).unwrap();
+    fs::create_dir_all(project.dir().join("b")).unwrap();
+    project.write("a/TEST-junit-jupiter.xml", engine("Jupiter", PASS, 1));
+    project.write("a/TEST-junit-vintage.xml", engine("Vintage", "", 0));
+    let ended = triage(&project, &["a"]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stdout);
+    assert!(!ended.stdout.contains("no test case"), "{}", ended.stdout);
+    // One of another run, of which no engine has a test.
+    project.write("b/TEST-junit-vintage.xml", engine("Vintage", "", 0));
+    let ended = triage(&project, &["a", "b"]);
+    assert_eq!(ended.code, Some(2), "{}", ended.stdout);
+    assert!(
+        ended
+            .stdout
+            .contains("b/TEST-junit-vintage.xml: it holds no test case")
+    );
+}
+#[test]
 fn one_dead_server_is_one_cause_in_whatever_words() {
     let project = Project::empty();
     let case = |name: &str, message: &str| {

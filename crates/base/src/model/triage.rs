@@ -246,6 +246,19 @@ pub struct ReportSummary {
     /// What of its cases was an attempt that the writer does not mark.
     #[serde(skip)]
     pub reruns: UnmarkedReruns,
+    /// It may hold no test: its writer writes a report for each part of a run, and
+    /// that of another part holds tests.
+    #[serde(skip)]
+    pub may_be_empty: bool,
+}
+
+impl ReportSummary {
+    /// Whether it says nothing, since there is no test in it.
+    #[must_use]
+    pub fn is_hollow(&self) -> bool {
+        let is_empty = self.tests == 0 && self.suite_errors == 0;
+        is_empty && self.same_as.is_none() && !self.may_be_empty
+    }
 }
 
 /// Cases of tests that were run again, where the writer tells a failed attempt as a case

@@ -153,6 +153,9 @@ pub(crate) enum Oddity {
     OneType,
     /// A test that could not be run is one that failed.
     NotRunFails,
+    /// Each engine of a run has a report of its own, in one folder, which is empty
+    /// where it found no test.
+    ReportPerEngine,
     /// The error of a suite may be written twice, one after the other, the
     /// second time as a failure.
     DoubledErrors,

@@ -22,6 +22,9 @@ use jelly_base::text::{one_line, plural};
 /// Between the names of suites.
 pub(super) const BETWEEN: &str = " > ";
 
+/// What is noticed of a report without a test.
+pub(crate) const NO_CASE: &str = "it holds no test case";
+
 /// Warnings of one report.
 const WARNINGS: usize = 16;
 
@@ -448,8 +451,10 @@ impl<'s> Machine<'s> {
             }),
         };
         self.broken_if(reason);
-        if self.summary.tests == 0 && self.summary.problem.is_none() {
-            self.warn("it holds no test case");
+        let is_part = is_odd(self.dialect_name(), Oddity::ReportPerEngine);
+        let is_empty = self.summary.tests == 0 && self.summary.elements.cases == 0;
+        if is_empty && self.summary.problem.is_none() && !is_part {
+            self.warn(NO_CASE);
         }
     }
 

@@ -43,4 +43,5 @@ mod tests;
 pub use case::{Case, CaseOutcome, CaseSink};
 pub use identity::digest_of_all;
 pub use limits::ReaderLimits;
+pub(crate) use machine::NO_CASE;
 pub use read::{is_configuration, read};
