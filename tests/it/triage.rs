@@ -223,10 +223,34 @@ fn legs_of_a_matrix_with_equal_times_are_runs_of_their_own() {
              <testcase classname='Cart' name='adds' time='0.1'/></testsuite>"
         )
     };
+    let bare = leg("a", "1").replace(" hostname='a' timestamp='1'", "");
+    let with = |leg: &str, name: &str, value: &str| {
+        let properties =
+            format!("'><properties><property name='{name}' value='{value}'/></properties>");
+        leg.replacen("'>", &properties, 1)
+    };
     for (what, first, second, tests) in [
         ("hosts", leg("a", "1"), leg("b", "1"), 2),
         ("times", leg("a", "1"), leg("a", "2"), 2),
         ("neither", leg("a", "1"), leg("a", "1"), 1),
+        (
+            "properties",
+            with(&bare, "java", "17"),
+            with(&bare, "java", "21"),
+            2,
+        ),
+        (
+            "other properties",
+            with(&bare, "java", "17"),
+            with(&bare, "os", "x"),
+            1,
+        ),
+        (
+            "the same properties",
+            with(&bare, "java", "17"),
+            with(&bare, "java", "17"),
+            1,
+        ),
         (
             "one says nothing",
             leg("a", "1"),

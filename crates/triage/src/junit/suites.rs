@@ -17,6 +17,8 @@ use std::borrow::Cow;
 const UNSHOWN: usize = 64;
 /// Properties of a case that are read.
 pub(super) const PROPERTIES: usize = 64;
+/// Suites whose properties tell one run from another.
+const SUITES_WITH_SETTINGS: u64 = 64;
 /// Suites without a case that are named.
 const HOLLOW: usize = 3;
 
@@ -142,6 +144,10 @@ impl Machine<'_> {
         let short = |text: &str| text.floor_char_boundary(256);
         self.dialect
             .property(&key[..short(&key)], &text[..short(&text)]);
+        if self.case().is_none() && self.suites_begun <= SUITES_WITH_SETTINGS {
+            let ran_at = &mut self.summary.ran_at;
+            ran_at.note_setting(hash(&[&key]), hash(&[&text]));
+        }
         let limit = self.limits.message;
         // Who merges reports takes the name of their roots away.
         if key == OWN_SUITE && self.case().is_none() && !self.own && !self.is_root_named {
