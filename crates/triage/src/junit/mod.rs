@@ -18,6 +18,7 @@ mod elements;
 mod encoding;
 mod escape;
 mod form;
+mod go_reruns;
 mod hold;
 mod identity;
 mod kept;
