@@ -291,6 +291,25 @@ fn an_engine_without_a_test_makes_no_run_unreliable() {
             .contains("b/TEST-junit-vintage.xml: it holds no test case")
     );
 }
+
+#[test]
+fn a_hook_that_no_report_shows_is_not_green() {
+    let project = Project::empty();
+    project.write(
+        "r.xml",
+        "<testsuite name='hook.Hooked' tests='1' errors='0' failures='0' skipped='1' time='0.0' \
+         timestamp='t' hostname='h'><testcase classname='hook.Hooked' name='a' status='untested' \
+         time='0'><skipped/></testcase></testsuite>",
+    );
+    project.write("other.xml", report(PASS));
+    let (code, value) = json(&project, &["r.xml", "other.xml"]);
+    assert_eq!(code, Some(3));
+    assert_eq!(value["health"]["suite_errors"], 1);
+    assert_eq!(
+        value["failures"][0]["diagnosis"]["root_cause"],
+        "fixture_error"
+    );
+}
 #[test]
 fn one_dead_server_is_one_cause_in_whatever_words() {
     let project = Project::empty();

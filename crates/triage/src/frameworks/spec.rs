@@ -153,6 +153,9 @@ pub(crate) enum Oddity {
     OneType,
     /// A test that could not be run is one that failed.
     NotRunFails,
+    /// A test that was never started is written as skipped, where the set-up of its
+    /// suite failed, and nothing else tells of that.
+    UnstartedWhereSetUpFailed,
     /// Each engine of a run has a report of its own, in one folder, which is empty
     /// where it found no test.
     ReportPerEngine,

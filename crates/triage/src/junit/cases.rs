@@ -59,7 +59,10 @@ impl Machine<'_> {
                 "class" if case.classname.is_empty() => {
                     set(&mut case.classname, &value, limits.name);
                 }
-                "time" => case.duration_s = seconds(&value),
+                "time" => {
+                    case.duration_s = seconds(&value);
+                    case.unstarted.note_time(&value);
+                }
                 "duration" if case.duration_s.is_none() => case.duration_s = seconds(&value),
                 "file" | "filepath" | "filename" => set(&mut case.file, &value, limits.name),
                 "line" | "lineno" => {
@@ -71,6 +74,7 @@ impl Machine<'_> {
                     if value.eq_ignore_ascii_case("interrupted") {
                         case.cut_off = form::cut_off(&value);
                     }
+                    case.unstarted.note_status(&value);
                     case.status_failed = form::failed_by_status(&value).or(case.status_failed);
                     case.not_run |= matches!(
                         value.to_ascii_lowercase().as_str(),
@@ -82,9 +86,13 @@ impl Machine<'_> {
                             | "ignored"
                             | "pending"
                             | "suppressed"
+                            | "untested"
                     );
                 }
-                "timestamp" => case.timestamp = hash(&[&value]),
+                "timestamp" => {
+                    case.timestamp = hash(&[&value]);
+                    case.unstarted.note_begin(&value);
+                }
                 _ => {}
             }
             if look {
@@ -100,34 +108,6 @@ impl Machine<'_> {
         }
         self.forbidden |= forbidden;
         Node::Case
-    }
-
-    /// The innermost case was skipped. What CTest could not run is no such
-    /// case: there `ctest` itself fails.
-    pub(super) fn skip_case(&mut self, tag: &Tag<'_>) {
-        let not_run_fails = is_odd(self.dialect_name(), Oddity::NotRunFails);
-        let limit = self.limits.message;
-        let Some(case) = self.case() else { return };
-        case.skipped = true;
-        if !(not_run_fails && case.status_notrun) {
-            return;
-        }
-        let mut reason = String::new();
-        each(tag, |name, value| {
-            if name == "message" {
-                set(&mut reason, &value, limit);
-            }
-        });
-        // Tests that skip themselves are told by `SKIP_RETURN_CODE` and the
-        // like.
-        if !reason.is_empty() && reason != "Disabled" && !reason.starts_with("SKIP_") {
-            case.error = true;
-            case.failures.push(Failure {
-                element: Some("error".to_owned()),
-                message: Some(reason),
-                ..Failure::default()
-            });
-        }
     }
 
     pub(super) fn start_wrong(
@@ -351,6 +331,10 @@ impl Machine<'_> {
         };
         let outcome = outcome(case);
         let failed = matches!(outcome, CaseOutcome::Failed | CaseOutcome::Error);
+        self.note_unstarted(index, outcome);
+        let Some(case) = self.cases.get(index) else {
+            return;
+        };
         let failed_inside = failed || case.inner_failed;
         if let Some(around) = index.checked_sub(1).and_then(|at| self.cases.get_mut(at)) {
             around.inner_failed |= failed_inside;

@@ -14,6 +14,7 @@ use super::identity::{Attempts, CaseNumbers, Identity};
 use super::kept::Kept;
 use super::limits::ReaderLimits;
 use super::open::{OpenCase, OpenSuite, OpenWrong};
+use super::unstarted::UnstartedSuites;
 use crate::frameworks::is_odd;
 use crate::frameworks::spec::Oddity;
 use jelly_base::model::{ElementCounts, Failure, ReportSummary};
@@ -83,6 +84,8 @@ pub(super) struct Machine<'s> {
     pub(super) wrong_claimed: i64,
     /// Suites that claim that something went wrong, and show nothing.
     pub(super) unshown: Vec<Unshown>,
+    /// Suites whose tests were never started.
+    pub(super) unstarted: UnstartedSuites,
     /// Names of the first suites without a case.
     pub(super) hollow: Vec<String>,
     /// What the roots claim.
@@ -138,6 +141,7 @@ impl<'s> Machine<'s> {
             wrong_seen: 0,
             wrong_claimed: 0,
             unshown: Vec::new(),
+            unstarted: UnstartedSuites::default(),
             hollow: Vec::new(),
             claims: Claims::default(),
             fine_claimed: None,
@@ -361,6 +365,7 @@ impl<'s> Machine<'s> {
             self.end();
         }
         self.fail_unshown();
+        self.fail_unstarted();
         let dialect = self.dialect_name();
         let sink = &mut *self.sink;
         self.hold

@@ -35,6 +35,7 @@ mod scan;
 mod source;
 mod suites;
 mod tap;
+mod unstarted;
 
 #[cfg(test)]
 mod settle_tests;

@@ -6,6 +6,7 @@ use super::counts::Claims;
 use super::elements::Wrong;
 use super::kept::Kept;
 use super::limits::ReaderLimits;
+use super::unstarted::Unstarted;
 use jelly_base::model::{ElementCounts, Failure};
 
 /// A suite, or the root around the suites.
@@ -38,6 +39,8 @@ pub(super) struct OpenSuite {
     pub(super) last_inside: Option<(u64, bool)>,
     /// Suites that failed without a case, when this suite began.
     pub(super) suite_errors_before: u64,
+    /// What is to be said where tests of it were never started.
+    pub(super) unstarted: Option<&'static str>,
     pub(super) out: Option<Box<Kept>>,
     pub(super) err: Option<Box<Kept>>,
 }
@@ -63,6 +66,8 @@ pub(super) struct OpenCase {
     pub(super) not_run: bool,
     /// Its `status` is `notrun`.
     pub(super) status_notrun: bool,
+    /// Why its attributes say that it was never started, though it was to be.
+    pub(super) unstarted: Unstarted,
     pub(super) flaky: bool,
     pub(super) rerun: bool,
     /// What an attribute says of how it ended, in other formats.
@@ -98,6 +103,7 @@ impl OpenCase {
         self.skipped = false;
         self.not_run = false;
         self.status_notrun = false;
+        self.unstarted = Unstarted::default();
         self.flaky = false;
         self.rerun = false;
         self.told = None;

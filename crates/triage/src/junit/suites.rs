@@ -197,6 +197,7 @@ impl Machine<'_> {
         if let Some(said) = self.given_up(&suite) {
             self.fail_given_up(&mut suite, said);
         }
+        self.keep_unstarted(&suite);
         if no_case && node == Node::Suite && self.hollow.len() < HOLLOW {
             self.hollow.push(self.path.clone());
         }
@@ -286,13 +287,18 @@ impl Machine<'_> {
             return;
         }
         for Unshown { path, claims, what } in unshown {
-            self.path = path;
-            self.path_hash = hash(&[&self.path]);
-            self.open_case_of_suite();
+            self.stand_for(path);
             self.fail_claimed(what, claims);
             self.end_case();
         }
         self.path.clear();
+    }
+
+    /// A case begins that stands for a suite which ended already.
+    pub(super) fn stand_for(&mut self, path: String) {
+        self.path = path;
+        self.path_hash = hash(&[&self.path]);
+        self.open_case_of_suite();
     }
 
     /// A suite claims that something went wrong, and no case of it is there.
