@@ -269,6 +269,8 @@ struct File {
     place: Option<PatternRef>,
     #[serde(default)]
     tells: Items<PatternRef>,
+    #[serde(default)]
+    outside: Items<PatternRef>,
     /// By the names of what writes them, how reports are known.
     #[serde(default)]
     reports: BTreeMap<String, Signs>,
@@ -361,6 +363,7 @@ pub(crate) fn write(out: &Path) -> Result<(), Box<dyn Error>> {
             commands: file.commands,
             place: file.place,
             tells: file.tells,
+            outside: file.outside,
             teardowns: Items(file.teardowns),
             rerun: file.rerun,
         });

@@ -112,6 +112,13 @@ pub(crate) fn told_by(writer: &str, failure: &str) -> Vec<(StaticText, String)> 
     told
 }
 
+/// Whether a case that failed is what surrounds tests, and none of them.
+pub(crate) fn is_outside(writer: &str, class: &str, name: &str) -> bool {
+    let patterns = of_writer(writer).map_or(&[][..], |framework| framework.outside);
+    let names = || format!("{class}\n{name}");
+    !patterns.is_empty() && patterns.iter().any(|pattern| pattern.is_match(&names()))
+}
+
 pub(crate) fn called(name: &str) -> Option<&'static Framework> {
     FRAMEWORKS.iter().find(|framework| framework.name == name)
 }

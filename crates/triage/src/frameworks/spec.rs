@@ -23,6 +23,9 @@ described! {
         /// What else its failures tell of their test: the named parts of these
         /// become values of the test. Of each, the first place counts.
         pub(crate) tells: Items<PatternRef>,
+        /// Of the classes and names of cases, with a line break between both: what
+        /// failed around the tests, and is none of them.
+        pub(crate) outside: Items<PatternRef>,
         /// Beginnings and parts of lines behind which a tear-down is told that failed too.
         pub(crate) teardowns: Items<(StaticText, StaticText)>,
         pub(crate) rerun: Rerun,
@@ -159,6 +162,11 @@ pub(crate) enum Oddity {
     /// Each engine of a run has a report of its own, in one folder, which is empty
     /// where it found no test.
     ReportPerEngine,
+    /// A file that can't be loaded is a case called as its class, and a group whose
+    /// hook failed is one called as its tests begin, before ` > `.
+    GroupsAsCases,
+    /// Behind a set-up that failed, names have `begin N ` before them.
+    NumberedBehindSetUp,
     /// The error of a suite may be written twice, one after the other, the
     /// second time as a failure.
     DoubledErrors,

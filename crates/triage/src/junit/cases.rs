@@ -369,6 +369,7 @@ impl Machine<'_> {
         if doubled && is_odd(self.dialect_name(), Oddity::DoubledErrors) {
             return;
         }
+        let outcome = self.note_outside(index, outcome);
         let quotes = is_odd(self.dialect_name(), Oddity::QuotesEscapedTwice);
         let Some(case) = self.cases.get_mut(index) else {
             return;
@@ -397,7 +398,9 @@ impl Machine<'_> {
         let named = !case.name.is_empty();
         self.identity.case(names, case, outcome);
         self.identity.said(names, case);
-        if !case.of_suite {
+        if case.outside {
+            self.summary.suite_errors += 1;
+        } else if !case.of_suite {
             count(&mut self.summary, outcome);
             self.attempts.seen(key, outcome == CaseOutcome::Passed);
         }
@@ -426,7 +429,7 @@ impl Machine<'_> {
         }
         // What failed of a suite is no test that could pass in the end, even
         // if one is named as the suite.
-        let of_test = !case.of_suite;
+        let of_test = !case.of_suite && !case.outside;
         let said = self.cases.get(index).map(|case| said_of(case, suite));
         let held = self.take_held(index, outcome);
         let dialect = self.dialect_name();

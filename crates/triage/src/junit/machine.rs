@@ -84,6 +84,8 @@ pub(super) struct Machine<'s> {
     pub(super) wrong_claimed: i64,
     /// Suites that claim that something went wrong, and show nothing.
     pub(super) unshown: Vec<Unshown>,
+    /// Something failed around tests, and is a case.
+    pub(super) outside_failed: bool,
     /// Suites whose tests were never started.
     pub(super) unstarted: UnstartedSuites,
     /// Names of the first suites without a case.
@@ -141,6 +143,7 @@ impl<'s> Machine<'s> {
             wrong_seen: 0,
             wrong_claimed: 0,
             unshown: Vec::new(),
+            outside_failed: false,
             unstarted: UnstartedSuites::default(),
             hollow: Vec::new(),
             claims: Claims::default(),

@@ -27,6 +27,7 @@ mod lines;
 mod machine;
 mod node_tap;
 mod open;
+mod outside;
 mod own_labels;
 mod prove;
 mod read;

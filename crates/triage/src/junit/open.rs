@@ -6,6 +6,7 @@ use super::counts::Claims;
 use super::elements::Wrong;
 use super::kept::Kept;
 use super::limits::ReaderLimits;
+use super::outside::Groups;
 use super::unstarted::Unstarted;
 use jelly_base::model::{ElementCounts, Failure};
 
@@ -39,6 +40,8 @@ pub(super) struct OpenSuite {
     pub(super) last_inside: Option<(u64, bool)>,
     /// Suites that failed without a case, when this suite began.
     pub(super) suite_errors_before: u64,
+    /// What the names of its tests begin with, where groups of them may be cases.
+    pub(super) groups: Groups,
     /// What is to be said where tests of it were never started.
     pub(super) unstarted: Option<&'static str>,
     pub(super) out: Option<Box<Kept>>,
@@ -66,6 +69,8 @@ pub(super) struct OpenCase {
     pub(super) not_run: bool,
     /// Its `status` is `notrun`.
     pub(super) status_notrun: bool,
+    /// It stands for what surrounds tests, and is counted as an element all the same.
+    pub(super) outside: bool,
     /// Why its attributes say that it was never started, though it was to be.
     pub(super) unstarted: Unstarted,
     pub(super) flaky: bool,
@@ -103,6 +108,7 @@ impl OpenCase {
         self.skipped = false;
         self.not_run = false;
         self.status_notrun = false;
+        self.outside = false;
         self.unstarted = Unstarted::default();
         self.flaky = false;
         self.rerun = false;
