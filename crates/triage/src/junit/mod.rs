@@ -9,6 +9,7 @@
 
 mod attempts_said;
 mod attributes;
+mod bats_tap;
 mod case;
 mod cases;
 mod counts;

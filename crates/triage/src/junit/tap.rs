@@ -1,6 +1,7 @@
 //! TAP 13 and 14.
 
 use super::attributes::seconds;
+use super::bats_tap::BatsRun;
 use super::case::CaseOutcome;
 use super::dialect::writer_by_text;
 use super::lines::{give, line, suite};
@@ -206,6 +207,7 @@ pub(super) fn tap(source: &mut BoundedSource<'_>, machine: &mut Machine<'_>) -> 
     let mut file: Option<ShownFile> = None;
     let (mut wrong, mut is_red) = (0_u64, false);
     let mut bailed = None;
+    let mut bats = BatsRun::default();
     // A failed test, or the failure of a suite.
     let mut open: Option<OpenPoint> = None;
     let mut cancelled: Vec<OpenPoint> = Vec::new();
@@ -279,6 +281,7 @@ pub(super) fn tap(source: &mut BoundedSource<'_>, machine: &mut Machine<'_>) -> 
             let sums_up = rows.sums_up(indent, &found);
             begun.end(indent);
             if found.failed() {
+                bats.failed(&found.name);
                 open = Some(OpenPoint {
                     point: found,
                     said: String::new(),
@@ -310,6 +313,8 @@ pub(super) fn tap(source: &mut BoundedSource<'_>, machine: &mut Machine<'_>) -> 
             begun.begin(indent, name.trim(), machine.limits.name);
         } else if text == "---" && indent > 0 {
             block = Some(indent);
+        } else if bats.warned(text) {
+            // It is said of the run.
         } else if begins_counts(text) || counting && counts(text) {
             // It is said of all tests, and of none.
             counting = true;
@@ -342,6 +347,10 @@ pub(super) fn tap(source: &mut BoundedSource<'_>, machine: &mut Machine<'_>) -> 
     }
     match planned {
         Some(planned) if planned != seen => {
+            if let Some(why) = bats.explains(planned, seen) {
+                machine.warn(&why);
+                return Ok(());
+            }
             machine.broken(|| {
                 let were = if planned == 1 { "was" } else { "were" };
                 let planned = plural(planned, "test");
