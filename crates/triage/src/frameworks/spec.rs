@@ -26,6 +26,11 @@ described! {
         /// Of the classes and names of cases, with a line break between both: what
         /// failed around the tests, and is none of them.
         pub(crate) outside: Items<PatternRef>,
+        /// Of the messages of failures: what only counts the others of its case.
+        pub(crate) sums_up: Items<PatternRef>,
+        /// Of the texts of failures whose type is the name of their test: a `head` that
+        /// only says which test it is.
+        pub(crate) heading: Option<PatternRef>,
         /// Beginnings and parts of lines behind which a tear-down is told that failed too.
         pub(crate) teardowns: Items<(StaticText, StaticText)>,
         pub(crate) rerun: Rerun,

@@ -6,6 +6,7 @@ use super::case::{Case, CaseOutcome};
 use super::counts::count;
 use super::elements::{Node, Wrong};
 use super::escape;
+use super::failures::tidy;
 use super::form::{self, Form, Says};
 use super::hold::HeldCase;
 use super::identity::{Failed, hash, join};
@@ -402,6 +403,8 @@ impl Machine<'_> {
             self.summary.suite_errors += 1;
         } else if !case.of_suite {
             count(&mut self.summary, outcome);
+        }
+        if !case.of_suite {
             self.attempts.seen(key, outcome == CaseOutcome::Passed);
         }
         if matches!(outcome, CaseOutcome::Passed | CaseOutcome::Skipped) {
@@ -465,6 +468,7 @@ impl Machine<'_> {
             .rev()
             .find_map(|suite| suite.file.clone())
             .or_else(|| self.root_file.clone());
+        let writer = self.dialect_name();
         let case = &mut self.cases[index];
         let some = |kept: &mut Kept| {
             if kept.is_empty() {
@@ -481,6 +485,7 @@ impl Machine<'_> {
                 ..Failure::default()
             });
         }
+        tidy(&mut failures, &case.name, writer);
         let mut doubt = None;
         if self.own {
             let said = out.as_deref().and_then(Label::from_output);

@@ -18,6 +18,7 @@ mod dialect;
 mod elements;
 mod encoding;
 mod escape;
+mod failures;
 mod form;
 mod go_reruns;
 mod hold;
