@@ -38,6 +38,7 @@ mod scan;
 mod source;
 mod suites;
 mod tap;
+mod test_more;
 mod unstarted;
 
 #[cfg(test)]

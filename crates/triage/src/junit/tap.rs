@@ -9,6 +9,7 @@ use super::machine::{BETWEEN, Machine};
 use super::node_tap::{self, unquoted};
 use super::prove::{ShownFile, begun_file, ends_file};
 use super::source::BoundedSource;
+use super::test_more::Between;
 use jelly_base::model::Failure;
 use jelly_base::text::{WordList, plural};
 use std::io;
@@ -136,6 +137,8 @@ const CANCELLED: usize = 1000;
 struct OpenPoint {
     point: Point,
     said: String,
+    /// What stands between its words and those of the failed test before or behind it.
+    between: Between,
     indent: usize,
     /// The tests around it.
     around: String,
@@ -160,7 +163,8 @@ impl OpenPoint {
         }
     }
 
-    fn give(self, machine: &mut Machine<'_>) {
+    fn give(mut self, machine: &mut Machine<'_>) {
+        let beside = self.between.settle(&mut self.said);
         let text = self.said.trim_end();
         let of_node = node_tap::failure(text);
         let writer = match of_node {
@@ -176,6 +180,10 @@ impl OpenPoint {
             text: (!text.is_empty()).then(|| text.to_owned()),
             ..Failure::default()
         });
+        let failure = Failure {
+            system_out: beside.or(failure.system_out),
+            ..failure
+        };
         let point = self.point;
         let outcome = CaseOutcome::Failed;
         suite(machine, &self.around, |machine| {
@@ -270,6 +278,11 @@ pub(super) fn tap(source: &mut BoundedSource<'_>, machine: &mut Machine<'_>) -> 
         } else if whole.trim_end() == "Result: FAIL" {
             is_red = true;
         } else if let Some(found) = point(text) {
+            let last = open.as_mut().filter(|_| found.failed());
+            let between = last.map(|last| {
+                last.between
+                    .of_next(&mut last.said, [&last.point.name, &found.name])
+            });
             close(machine, &mut open);
             counting = false;
             seen += u64::from(indent == 0);
@@ -285,6 +298,7 @@ pub(super) fn tap(source: &mut BoundedSource<'_>, machine: &mut Machine<'_>) -> 
                 open = Some(OpenPoint {
                     point: found,
                     said: String::new(),
+                    between: between.unwrap_or_default(),
                     indent,
                     around: begun.around(indent),
                     sums_up,
