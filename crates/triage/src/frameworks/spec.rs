@@ -51,6 +51,9 @@ described! {
         pub(crate) module: Template,
         /// How its commands begin in some projects. The first that is known counts.
         pub(crate) begins: Items<ProjectBeginning>,
+        /// The files of which a project has one that tells where its tests are. Commands
+        /// name the file of the test in others.
+        pub(crate) configured_by: Items<StaticText>,
         /// A report is that of one program, which holds no tests of other reports.
         pub(crate) each_report: bool,
         /// The first whose conditions hold; a framework without one has none.
