@@ -310,6 +310,7 @@ fn a_hook_that_no_report_shows_is_not_green() {
         "fixture_error"
     );
 }
+
 #[test]
 fn one_dead_server_is_one_cause_in_whatever_words() {
     let project = Project::empty();
@@ -480,6 +481,10 @@ fn reports_are_found_under_the_names_that_projects_give_them() {
         "gotest.xml",
         "unit.xml",
         "go-test.json",
+        "test_detail.xml",
+        "cucumber.xml",
+        "target/cucumber-reports/Cucumber.xml",
+        "fastlane/report.junit",
     ] {
         let project = Project::empty();
         if let Some((folder, _)) = place.rsplit_once('/') {
