@@ -3,6 +3,7 @@
 //! What happens to cases stands in `cases`, what happens to suites in
 //! `suites`.
 
+use super::around::UnstartedSuites;
 use super::attributes::{Tag, set};
 use super::case::CaseSink;
 use super::counts::{Claims, Unshown};
@@ -14,7 +15,6 @@ use super::identity::{Attempts, CaseNumbers, Identity};
 use super::kept::Kept;
 use super::limits::ReaderLimits;
 use super::open::{OpenCase, OpenSuite, OpenWrong};
-use super::unstarted::UnstartedSuites;
 use crate::frameworks::is_odd;
 use crate::frameworks::spec::Oddity;
 use jelly_base::model::{ElementCounts, Failure, ReportSummary};

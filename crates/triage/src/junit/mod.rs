@@ -7,6 +7,7 @@
 //!
 //! The module must not know what a failure means.
 
+mod around;
 mod attempts_said;
 mod attributes;
 mod bats_tap;

@@ -1,13 +1,12 @@
 //! What is known of the elements that are still open.
 
+use super::around::{Groups, Unstarted};
 use super::attributes::{Tag, each};
 use super::case::CaseOutcome;
 use super::counts::Claims;
 use super::elements::Wrong;
 use super::kept::Kept;
 use super::limits::ReaderLimits;
-use super::outside::Groups;
-use super::unstarted::Unstarted;
 use jelly_base::model::{ElementCounts, Failure};
 
 /// A suite, or the root around the suites.

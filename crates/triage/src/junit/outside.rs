@@ -2,34 +2,11 @@
 //! hook, where the writer knows no better way to tell it.
 
 use super::case::CaseOutcome;
-use super::identity::hash;
-use super::machine::{BETWEEN, Machine};
+use super::machine::Machine;
 use crate::frameworks::spec::Oddity;
 use crate::frameworks::{is_odd, is_outside};
-use std::collections::HashSet;
 
-/// Groups of a suite that are known.
-const GROUPS: usize = 10_000;
-
-/// What the names of tests begin with, as hashes: the groups around them.
-#[derive(Debug, Default)]
-pub(super) struct Groups(HashSet<u64>);
-
-impl Groups {
-    fn note(&mut self, name: &str) {
-        for (end, _) in name.match_indices(BETWEEN) {
-            if self.0.len() < GROUPS {
-                self.0.insert(hash(&[&name[..end]]));
-            }
-        }
-    }
-
-    fn has(&self, name: &str) -> bool {
-        self.0.contains(&hash(&[name]))
-    }
-}
-
-/// The name of `begin 3 name`, which Bats before 1.9 writes where it has lost count.
+/// The name of `begin 3 name`, which Bats 1.8 writes where it has lost count.
 fn unnumbered(name: &str) -> Option<&str> {
     let (number, name) = name.strip_prefix("begin ")?.split_once(' ')?;
     let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());

@@ -1,6 +1,7 @@
 //! Tests that were never started, since the set-up of their suite failed or their
 //! program is missing: some writers call them skipped, and write nothing of why.
 
+use super::around::{SUITES, UnstartedSuite};
 use super::attributes::{Tag, each, set};
 use super::case::CaseOutcome;
 use super::machine::Machine;
@@ -8,66 +9,6 @@ use super::open::OpenSuite;
 use crate::frameworks::is_odd;
 use crate::frameworks::spec::Oddity;
 use jelly_base::model::Failure;
-
-/// Suites that are remembered until the end.
-const SUITES: usize = 1000;
-
-const UNTESTED: &str = "its tests were left untested, and the report does not say why: a hook \
-                        failed before them, or the run was stopped";
-const NOT_STARTED: &str = "none of its tests was started, and the report does not say why: its \
-                           SetUpTestSuite failed";
-
-/// What the attributes of a case say of a test that was never started.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Unstarted {
-    /// behave calls what is skipped on purpose `skipped`.
-    untested: bool,
-    /// It began when clocks do,
-    at_epoch: bool,
-    /// and took no time, as GoogleTest before 1.14 writes it. Later ones write
-    /// `0.`, and have a suite skip itself in its set-up, too.
-    took_nothing: bool,
-}
-
-impl Unstarted {
-    pub(super) fn note_status(&mut self, status: &str) {
-        self.untested |= status.eq_ignore_ascii_case("untested");
-    }
-
-    /// In the zone of the machine.
-    pub(super) fn note_begin(&mut self, timestamp: &str) {
-        let days = ["1970-01-01T", "1969-12-31T"];
-        self.at_epoch = days.iter().any(|day| timestamp.starts_with(day));
-    }
-
-    pub(super) fn note_time(&mut self, time: &str) {
-        self.took_nothing = time == "0";
-    }
-
-    fn said(self) -> Option<&'static str> {
-        if self.untested {
-            return Some(UNTESTED);
-        }
-        (self.at_epoch && self.took_nothing).then_some(NOT_STARTED)
-    }
-}
-
-/// A suite whose tests were never started.
-#[derive(Debug)]
-struct UnstartedSuite {
-    path: String,
-    said: &'static str,
-    /// Nothing that failed before it ended the run: later tests were started.
-    is_sure: bool,
-}
-
-/// The suites of a report whose tests were never started.
-#[derive(Debug, Default)]
-pub(super) struct UnstartedSuites {
-    suites: Vec<UnstartedSuite>,
-    /// A case without any name failed, as GoogleTest writes a set-up of all tests.
-    is_set_up_shown: bool,
-}
 
 impl Machine<'_> {
     /// The innermost case was skipped. What CTest could not run is no such
@@ -111,9 +52,7 @@ impl Machine<'_> {
         }
         let is_nameless = case.name.is_empty() && case.classname.is_empty();
         self.unstarted.is_set_up_shown |= is_nameless && outcome != CaseOutcome::Passed;
-        for suite in &mut self.unstarted.suites {
-            suite.is_sure = true;
-        }
+        self.unstarted.passed_by = self.unstarted.suites.len();
     }
 
     /// A suite ends. Where something of it failed, tests behind that may have
@@ -127,7 +66,7 @@ impl Machine<'_> {
             suites.push(UnstartedSuite {
                 path: self.path.clone(),
                 said,
-                is_sure: suite.before.failed_or_error == 0,
+                is_first: suite.before.failed_or_error == 0,
             });
         }
     }
@@ -139,8 +78,9 @@ impl Machine<'_> {
         if unstarted.is_set_up_shown || !is_odd {
             return;
         }
-        let sure = unstarted.suites.into_iter().filter(|suite| suite.is_sure);
-        for UnstartedSuite { path, said, .. } in sure {
+        let suites = unstarted.suites.into_iter().enumerate();
+        let sure = suites.filter(|(at, suite)| suite.is_first || *at < unstarted.passed_by);
+        for (_, UnstartedSuite { path, said, .. }) in sure {
             self.stand_for(path);
             self.wrong_seen += 1;
             if let Some(case) = self.case() {
