@@ -22,14 +22,14 @@ const USUAL: WordList = WordList(
      **/karma.xml **/cypress.xml **/playwright.xml **/ctest.xml **/gtest.xml **/behave.xml \
      **/*-results.xml **/*_results.xml **/*-report.xml **/*_report.xml **/*-tests.xml \
      **/*_tests.xml **/*-test.xml **/*_test.xml **/test-results/**/*.xml **/test-reports/**/*.xml \
-     **/TestResults/**/*.xml **/test_output/**/*.xml **/test_output/*.junit \
+     **/TestResults/**/*.xml **/test_output/**/*.xml **/*.junit \
      **/spec/reports/**/*.xml **/cypress/results/**/*.xml **/cypress/reports/**/*.xml \
      **/reports/junit/**/*.xml **/reports/tests/**/*.xml **/build/reports/**/*.xml \
      **/reports/*.xml **/junit/**/*.xml **/junit-results/**/*.xml **/junit_results/**/*.xml \
      **/junit-reports/**/*.xml **/junit-report/**/*.xml **/junit_reports/**/*.xml \
      **/junitreports/*.xml **/test_results/**/*.xml **/test_reports/**/*.xml **/testng-results.xml \
      **/gotest.xml **/go-test.xml **/unit.xml **/go-test.json **/gotest.json \
-     **/unittests.xml **/TestResult.xml **/TestResults.xml **/.vitest/*.xml **/newman/*.xml **/*.trx **/*.tap \
+     **/unittests.xml **/test_detail.xml **/cucumber.xml **/cucumber-reports/**/*.xml **/TestResult.xml **/TestResults.xml **/.vitest/*.xml **/newman/*.xml **/*.trx **/*.tap \
      **/ctrf/*.json **/*ctrf*.json",
 );
 

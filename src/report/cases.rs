@@ -297,11 +297,10 @@ pub fn refused_case(summary: &ReportSummary) -> Option<ShownCase<'_>> {
 /// Why a report says nothing that can be relied on: it can't be trusted to be
 /// whole, or there is no test in it.
 pub(super) fn unreliable(summary: &ReportSummary) -> Option<&str> {
-    let hollow = summary.tests == 0 && summary.suite_errors == 0 && summary.same_as.is_none();
-    summary
-        .problem
-        .as_deref()
-        .or(hollow.then_some("it holds no test: nothing was tested"))
+    let problem = summary.problem.as_deref();
+    problem.or(summary
+        .is_hollow()
+        .then_some("it holds no test: nothing was tested"))
 }
 
 /// Takes all cases of all suites and writes them as they come.

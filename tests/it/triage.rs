@@ -223,10 +223,34 @@ fn legs_of_a_matrix_with_equal_times_are_runs_of_their_own() {
              <testcase classname='Cart' name='adds' time='0.1'/></testsuite>"
         )
     };
+    let bare = leg("a", "1").replace(" hostname='a' timestamp='1'", "");
+    let with = |leg: &str, name: &str, value: &str| {
+        let properties =
+            format!("'><properties><property name='{name}' value='{value}'/></properties>");
+        leg.replacen("'>", &properties, 1)
+    };
     for (what, first, second, tests) in [
         ("hosts", leg("a", "1"), leg("b", "1"), 2),
         ("times", leg("a", "1"), leg("a", "2"), 2),
         ("neither", leg("a", "1"), leg("a", "1"), 1),
+        (
+            "properties",
+            with(&bare, "java", "17"),
+            with(&bare, "java", "21"),
+            2,
+        ),
+        (
+            "other properties",
+            with(&bare, "java", "17"),
+            with(&bare, "os", "x"),
+            1,
+        ),
+        (
+            "the same properties",
+            with(&bare, "java", "17"),
+            with(&bare, "java", "17"),
+            1,
+        ),
         (
             "one says nothing",
             leg("a", "1"),
@@ -239,6 +263,52 @@ fn legs_of_a_matrix_with_equal_times_are_runs_of_their_own() {
         let (_, value) = json(&project, &["a.xml", "b.xml"]);
         assert_eq!(value["health"]["tests"], tests, "{what}");
     }
+}
+
+#[test]
+fn an_engine_without_a_test_makes_no_run_unreliable() {
+    let project = Project::empty();
+    let engine = |name: &str, cases: &str, tests: u32| {
+        format!(
+            "<testsuite name='JUnit {name}' tests='{tests}' skipped='0' failures='0' errors='0' \
+             time='0' hostname='a' timestamp='1'>{cases}</testsuite>"
+        )
+    };
+    fs::create_dir_all(project.dir().join("a")).unwrap();
+    fs::create_dir_all(project.dir().join("b")).unwrap();
+    project.write("a/TEST-junit-jupiter.xml", engine("Jupiter", PASS, 1));
+    project.write("a/TEST-junit-vintage.xml", engine("Vintage", "", 0));
+    let ended = triage(&project, &["a"]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stdout);
+    assert!(!ended.stdout.contains("no test case"), "{}", ended.stdout);
+    // One of another run, of which no engine has a test.
+    project.write("b/TEST-junit-vintage.xml", engine("Vintage", "", 0));
+    let ended = triage(&project, &["a", "b"]);
+    assert_eq!(ended.code, Some(2), "{}", ended.stdout);
+    assert!(
+        ended
+            .stdout
+            .contains("b/TEST-junit-vintage.xml: it holds no test case")
+    );
+}
+
+#[test]
+fn a_hook_that_no_report_shows_is_not_green() {
+    let project = Project::empty();
+    project.write(
+        "r.xml",
+        "<testsuite name='hook.Hooked' tests='1' errors='0' failures='0' skipped='1' time='0.0' \
+         timestamp='t' hostname='h'><testcase classname='hook.Hooked' name='a' status='untested' \
+         time='0'><skipped/></testcase></testsuite>",
+    );
+    project.write("other.xml", report(PASS));
+    let (code, value) = json(&project, &["r.xml", "other.xml"]);
+    assert_eq!(code, Some(3));
+    assert_eq!(value["health"]["suite_errors"], 1);
+    assert_eq!(
+        value["failures"][0]["diagnosis"]["root_cause"],
+        "fixture_error"
+    );
 }
 
 #[test]
@@ -411,6 +481,10 @@ fn reports_are_found_under_the_names_that_projects_give_them() {
         "gotest.xml",
         "unit.xml",
         "go-test.json",
+        "test_detail.xml",
+        "cucumber.xml",
+        "target/cucumber-reports/Cucumber.xml",
+        "fastlane/report.junit",
     ] {
         let project = Project::empty();
         if let Some((folder, _)) = place.rsplit_once('/') {

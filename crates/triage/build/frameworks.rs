@@ -269,6 +269,11 @@ struct File {
     place: Option<PatternRef>,
     #[serde(default)]
     tells: Items<PatternRef>,
+    #[serde(default)]
+    outside: Items<PatternRef>,
+    #[serde(default)]
+    sums_up: Items<PatternRef>,
+    heading: Option<PatternRef>,
     /// By the names of what writes them, how reports are known.
     #[serde(default)]
     reports: BTreeMap<String, Signs>,
@@ -361,6 +366,9 @@ pub(crate) fn write(out: &Path) -> Result<(), Box<dyn Error>> {
             commands: file.commands,
             place: file.place,
             tells: file.tells,
+            outside: file.outside,
+            sums_up: file.sums_up,
+            heading: file.heading,
             teardowns: Items(file.teardowns),
             rerun: file.rerun,
         });

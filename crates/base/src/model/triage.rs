@@ -246,6 +246,19 @@ pub struct ReportSummary {
     /// What of its cases was an attempt that the writer does not mark.
     #[serde(skip)]
     pub reruns: UnmarkedReruns,
+    /// It may hold no test: its writer writes a report for each part of a run, and
+    /// that of another part holds tests.
+    #[serde(skip)]
+    pub may_be_empty: bool,
+}
+
+impl ReportSummary {
+    /// Whether it says nothing, since there is no test in it.
+    #[must_use]
+    pub fn is_hollow(&self) -> bool {
+        let is_empty = self.tests == 0 && self.suite_errors == 0;
+        is_empty && self.same_as.is_none() && !self.may_be_empty
+    }
 }
 
 /// Cases of tests that were run again, where the writer tells a failed attempt as a case
@@ -291,12 +304,34 @@ impl FailureTexts {
 pub struct RanAt {
     pub hosts: BTreeSet<u64>,
     pub times: BTreeSet<u64>,
+    /// Properties of its suites: names with values, as `java.version`.
+    pub settings: BTreeSet<(u64, u64)>,
 }
 
 impl RanAt {
     /// Suites whose hosts and times are kept: if all of them differ, more
     /// would, too.
     const MOST: usize = 64;
+
+    /// Properties that are kept.
+    const SETTINGS: usize = 512;
+
+    /// Keeps one more property, as long as there are few.
+    pub fn note_setting(&mut self, name: u64, value: u64) {
+        if self.settings.len() < Self::SETTINGS {
+            self.settings.insert((name, value));
+        }
+    }
+
+    /// Whether a property that both have has no value in common.
+    fn is_set_apart_from(&self, other: &Self) -> bool {
+        let of = |name: u64| (name, u64::MIN)..=(name, u64::MAX);
+        self.settings.iter().any(|(name, _)| {
+            let mut values = self.settings.range(of(*name));
+            let is_common = values.any(|setting| other.settings.contains(setting));
+            !is_common && other.settings.range(of(*name)).next().is_some()
+        })
+    }
 
     /// Keeps one more of `known`, as long as there are few.
     pub fn note(known: &mut BTreeSet<u64>, hash: u64) {
@@ -305,14 +340,15 @@ impl RanAt {
         }
     }
 
-    /// Whether machine or time say that these are two runs, however alike. Two
-    /// writers of one run each have a time of their own.
+    /// Whether machine, time or properties say that these are two runs, however alike.
+    /// Two writers of one run each have a time and properties of their own.
     #[must_use]
     pub fn is_apart_from(&self, other: &Self, of_one_writer: bool) -> bool {
         let apart = |one: &BTreeSet<u64>, other: &BTreeSet<u64>| {
             !one.is_empty() && !other.is_empty() && one.is_disjoint(other)
         };
-        apart(&self.hosts, &other.hosts) || of_one_writer && apart(&self.times, &other.times)
+        let by_writer = || apart(&self.times, &other.times) || self.is_set_apart_from(other);
+        apart(&self.hosts, &other.hosts) || of_one_writer && by_writer()
     }
 }
 

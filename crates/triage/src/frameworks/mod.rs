@@ -112,6 +112,27 @@ pub(crate) fn told_by(writer: &str, failure: &str) -> Vec<(StaticText, String)> 
     told
 }
 
+/// Whether a case that failed is what surrounds tests, and none of them.
+pub(crate) fn is_outside(writer: &str, class: &str, name: &str) -> bool {
+    let patterns = of_writer(writer).map_or(&[][..], |framework| framework.outside);
+    let names = || format!("{class}\n{name}");
+    !patterns.is_empty() && patterns.iter().any(|pattern| pattern.is_match(&names()))
+}
+
+/// Whether the message of a failure only counts the others of its case.
+pub(crate) fn sums_up(writer: &str, message: &str) -> bool {
+    let patterns = of_writer(writer).map_or(&[][..], |framework| framework.sums_up);
+    patterns.iter().any(|pattern| pattern.is_match(message))
+}
+
+/// How many bytes of a failure's text only say which test it is.
+pub(crate) fn heading_of(writer: &str, text: &str) -> usize {
+    let pattern = of_writer(writer).and_then(|framework| framework.heading);
+    let found = pattern.and_then(|pattern| pattern.captures(text));
+    let head = found.and_then(|found| Some(found.name("head")?.end()));
+    head.unwrap_or_default()
+}
+
 pub(crate) fn called(name: &str) -> Option<&'static Framework> {
     FRAMEWORKS.iter().find(|framework| framework.name == name)
 }

@@ -23,6 +23,14 @@ described! {
         /// What else its failures tell of their test: the named parts of these
         /// become values of the test. Of each, the first place counts.
         pub(crate) tells: Items<PatternRef>,
+        /// Of the classes and names of cases, with a line break between both: what
+        /// failed around the tests, and is none of them.
+        pub(crate) outside: Items<PatternRef>,
+        /// Of the messages of failures: what only counts the others of its case.
+        pub(crate) sums_up: Items<PatternRef>,
+        /// Of the texts of failures whose type is the name of their test: a `head` that
+        /// only says which test it is.
+        pub(crate) heading: Option<PatternRef>,
         /// Beginnings and parts of lines behind which a tear-down is told that failed too.
         pub(crate) teardowns: Items<(StaticText, StaticText)>,
         pub(crate) rerun: Rerun,
@@ -43,6 +51,9 @@ described! {
         pub(crate) module: Template,
         /// How its commands begin in some projects. The first that is known counts.
         pub(crate) begins: Items<ProjectBeginning>,
+        /// The files of which a project has one that tells where its tests are. Commands
+        /// name the file of the test in others.
+        pub(crate) configured_by: Items<StaticText>,
         /// A report is that of one program, which holds no tests of other reports.
         pub(crate) each_report: bool,
         /// The first whose conditions hold; a framework without one has none.
@@ -153,6 +164,17 @@ pub(crate) enum Oddity {
     OneType,
     /// A test that could not be run is one that failed.
     NotRunFails,
+    /// A test that was never started is written as skipped, where the set-up of its
+    /// suite failed, and nothing else tells of that.
+    UnstartedWhereSetUpFailed,
+    /// Each engine of a run has a report of its own, in one folder, which is empty
+    /// where it found no test.
+    ReportPerEngine,
+    /// A file that can't be loaded is a case called as its class, and a group whose
+    /// hook failed is one called as its tests begin, before ` > `.
+    GroupsAsCases,
+    /// Behind a set-up that failed, names have `begin N ` before them.
+    NumberedBehindSetUp,
     /// The error of a suite may be written twice, one after the other, the
     /// second time as a failure.
     DoubledErrors,

@@ -6,6 +6,7 @@ use super::case::{Case, CaseOutcome};
 use super::counts::count;
 use super::elements::{Node, Wrong};
 use super::escape;
+use super::failures::tidy;
 use super::form::{self, Form, Says};
 use super::hold::HeldCase;
 use super::identity::{Failed, hash, join};
@@ -59,7 +60,10 @@ impl Machine<'_> {
                 "class" if case.classname.is_empty() => {
                     set(&mut case.classname, &value, limits.name);
                 }
-                "time" => case.duration_s = seconds(&value),
+                "time" => {
+                    case.duration_s = seconds(&value);
+                    case.unstarted.note_time(&value);
+                }
                 "duration" if case.duration_s.is_none() => case.duration_s = seconds(&value),
                 "file" | "filepath" | "filename" => set(&mut case.file, &value, limits.name),
                 "line" | "lineno" => {
@@ -71,6 +75,7 @@ impl Machine<'_> {
                     if value.eq_ignore_ascii_case("interrupted") {
                         case.cut_off = form::cut_off(&value);
                     }
+                    case.unstarted.note_status(&value);
                     case.status_failed = form::failed_by_status(&value).or(case.status_failed);
                     case.not_run |= matches!(
                         value.to_ascii_lowercase().as_str(),
@@ -82,9 +87,13 @@ impl Machine<'_> {
                             | "ignored"
                             | "pending"
                             | "suppressed"
+                            | "untested"
                     );
                 }
-                "timestamp" => case.timestamp = hash(&[&value]),
+                "timestamp" => {
+                    case.timestamp = hash(&[&value]);
+                    case.unstarted.note_begin(&value);
+                }
                 _ => {}
             }
             if look {
@@ -100,34 +109,6 @@ impl Machine<'_> {
         }
         self.forbidden |= forbidden;
         Node::Case
-    }
-
-    /// The innermost case was skipped. What CTest could not run is no such
-    /// case: there `ctest` itself fails.
-    pub(super) fn skip_case(&mut self, tag: &Tag<'_>) {
-        let not_run_fails = is_odd(self.dialect_name(), Oddity::NotRunFails);
-        let limit = self.limits.message;
-        let Some(case) = self.case() else { return };
-        case.skipped = true;
-        if !(not_run_fails && case.status_notrun) {
-            return;
-        }
-        let mut reason = String::new();
-        each(tag, |name, value| {
-            if name == "message" {
-                set(&mut reason, &value, limit);
-            }
-        });
-        // Tests that skip themselves are told by `SKIP_RETURN_CODE` and the
-        // like.
-        if !reason.is_empty() && reason != "Disabled" && !reason.starts_with("SKIP_") {
-            case.error = true;
-            case.failures.push(Failure {
-                element: Some("error".to_owned()),
-                message: Some(reason),
-                ..Failure::default()
-            });
-        }
     }
 
     pub(super) fn start_wrong(
@@ -351,6 +332,10 @@ impl Machine<'_> {
         };
         let outcome = outcome(case);
         let failed = matches!(outcome, CaseOutcome::Failed | CaseOutcome::Error);
+        self.note_unstarted(index, outcome);
+        let Some(case) = self.cases.get(index) else {
+            return;
+        };
         let failed_inside = failed || case.inner_failed;
         if let Some(around) = index.checked_sub(1).and_then(|at| self.cases.get_mut(at)) {
             around.inner_failed |= failed_inside;
@@ -385,6 +370,7 @@ impl Machine<'_> {
         if doubled && is_odd(self.dialect_name(), Oddity::DoubledErrors) {
             return;
         }
+        let outcome = self.note_outside(index, outcome);
         let quotes = is_odd(self.dialect_name(), Oddity::QuotesEscapedTwice);
         let Some(case) = self.cases.get_mut(index) else {
             return;
@@ -413,8 +399,12 @@ impl Machine<'_> {
         let named = !case.name.is_empty();
         self.identity.case(names, case, outcome);
         self.identity.said(names, case);
-        if !case.of_suite {
+        if case.outside {
+            self.summary.suite_errors += 1;
+        } else if !case.of_suite {
             count(&mut self.summary, outcome);
+        }
+        if !case.of_suite {
             self.attempts.seen(key, outcome == CaseOutcome::Passed);
         }
         if matches!(outcome, CaseOutcome::Passed | CaseOutcome::Skipped) {
@@ -442,7 +432,7 @@ impl Machine<'_> {
         }
         // What failed of a suite is no test that could pass in the end, even
         // if one is named as the suite.
-        let of_test = !case.of_suite;
+        let of_test = !case.of_suite && !case.outside;
         let said = self.cases.get(index).map(|case| said_of(case, suite));
         let held = self.take_held(index, outcome);
         let dialect = self.dialect_name();
@@ -478,6 +468,7 @@ impl Machine<'_> {
             .rev()
             .find_map(|suite| suite.file.clone())
             .or_else(|| self.root_file.clone());
+        let writer = self.dialect_name();
         let case = &mut self.cases[index];
         let some = |kept: &mut Kept| {
             if kept.is_empty() {
@@ -494,6 +485,7 @@ impl Machine<'_> {
                 ..Failure::default()
             });
         }
+        tidy(&mut failures, &case.name, writer);
         let mut doubt = None;
         if self.own {
             let said = out.as_deref().and_then(Label::from_output);

@@ -2,6 +2,7 @@
 //! [TAP](super::tap).
 
 use super::case::CaseOutcome;
+use super::go_reruns::{EndedTest, Reruns};
 use super::identity::hash;
 use super::limits::ReaderLimits;
 use super::machine::{BETWEEN, Machine};
@@ -148,6 +149,7 @@ pub(super) fn go_test(source: &mut BoundedSource<'_>, machine: &mut Machine<'_>)
     let mut unended: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     // What panicked in a test that is told to have failed, by package.
     let mut panics: HashMap<String, String> = HashMap::new();
+    let mut reruns = Reruns::default();
     // Lines that are no events: what the compiler said, mostly.
     let mut said = String::new();
     let limits = machine.limits;
@@ -198,6 +200,9 @@ pub(super) fn go_test(source: &mut BoundedSource<'_>, machine: &mut Machine<'_>)
             if outcome == CaseOutcome::Failed
                 && let Some(tests) = unended.remove(&package)
             {
+                if !tests.is_empty() {
+                    reruns.are_of_others(machine);
+                }
                 let panic = panics.get(&package).map_or(&*output, String::as_str);
                 let ended = ended_with(machine, &package, &tests, panic, &mut running);
                 *failed.entry(package.clone()).or_default() += ended;
@@ -210,6 +215,8 @@ pub(super) fn go_test(source: &mut BoundedSource<'_>, machine: &mut Machine<'_>)
             {
                 package_failed(machine, &package, &output);
             }
+            failed.remove(&package);
+            reruns.end(&package);
             continue;
         }
         if let Some(running) = unended.get_mut(&package) {
@@ -227,15 +234,13 @@ pub(super) fn go_test(source: &mut BoundedSource<'_>, machine: &mut Machine<'_>)
                 ..Failure::default()
             }
         });
-        suite(machine, &package, |machine| {
-            give(
-                machine,
-                [&package, &event.test],
-                event.elapsed,
-                outcome,
-                failure,
-            );
-        });
+        let ended = EndedTest {
+            name: event.test,
+            seconds: event.elapsed,
+            outcome,
+            failure,
+        };
+        reruns.test(machine, &package, ended);
     }
     if strange > 0 {
         machine.warn(&format!(
@@ -243,6 +248,10 @@ pub(super) fn go_test(source: &mut BoundedSource<'_>, machine: &mut Machine<'_>)
             plural(strange, "line")
         ));
     }
+    if !unended.is_empty() {
+        reruns.are_of_others(machine);
+    }
+    reruns.settle(machine);
     let begun: usize = unended.values().map(BTreeSet::len).sum();
     if begun > 0 {
         machine.broken(|| {

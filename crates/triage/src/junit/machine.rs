@@ -3,6 +3,7 @@
 //! What happens to cases stands in `cases`, what happens to suites in
 //! `suites`.
 
+use super::around::UnstartedSuites;
 use super::attributes::{Tag, set};
 use super::case::CaseSink;
 use super::counts::{Claims, Unshown};
@@ -21,6 +22,9 @@ use jelly_base::text::{one_line, plural};
 
 /// Between the names of suites.
 pub(super) const BETWEEN: &str = " > ";
+
+/// What is noticed of a report without a test.
+pub(crate) const NO_CASE: &str = "it holds no test case";
 
 /// Warnings of one report.
 const WARNINGS: usize = 16;
@@ -80,6 +84,10 @@ pub(super) struct Machine<'s> {
     pub(super) wrong_claimed: i64,
     /// Suites that claim that something went wrong, and show nothing.
     pub(super) unshown: Vec<Unshown>,
+    /// Something failed around tests, and is a case.
+    pub(super) outside_failed: bool,
+    /// Suites whose tests were never started.
+    pub(super) unstarted: UnstartedSuites,
     /// Names of the first suites without a case.
     pub(super) hollow: Vec<String>,
     /// What the roots claim.
@@ -135,6 +143,8 @@ impl<'s> Machine<'s> {
             wrong_seen: 0,
             wrong_claimed: 0,
             unshown: Vec::new(),
+            outside_failed: false,
+            unstarted: UnstartedSuites::default(),
             hollow: Vec::new(),
             claims: Claims::default(),
             fine_claimed: None,
@@ -358,6 +368,7 @@ impl<'s> Machine<'s> {
             self.end();
         }
         self.fail_unshown();
+        self.fail_unstarted();
         let dialect = self.dialect_name();
         let sink = &mut *self.sink;
         self.hold
@@ -448,8 +459,10 @@ impl<'s> Machine<'s> {
             }),
         };
         self.broken_if(reason);
-        if self.summary.tests == 0 && self.summary.problem.is_none() {
-            self.warn("it holds no test case");
+        let is_part = is_odd(self.dialect_name(), Oddity::ReportPerEngine);
+        let is_empty = self.summary.tests == 0 && self.summary.elements.cases == 0;
+        if is_empty && self.summary.problem.is_none() && !is_part {
+            self.warn(NO_CASE);
         }
     }
 

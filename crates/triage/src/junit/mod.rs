@@ -7,8 +7,10 @@
 //!
 //! The module must not know what a failure means.
 
+mod around;
 mod attempts_said;
 mod attributes;
+mod bats_tap;
 mod case;
 mod cases;
 mod counts;
@@ -17,7 +19,9 @@ mod dialect;
 mod elements;
 mod encoding;
 mod escape;
+mod failures;
 mod form;
+mod go_reruns;
 mod hold;
 mod identity;
 mod kept;
@@ -26,6 +30,7 @@ mod lines;
 mod machine;
 mod node_tap;
 mod open;
+mod outside;
 mod own_labels;
 mod prove;
 mod read;
@@ -34,6 +39,8 @@ mod scan;
 mod source;
 mod suites;
 mod tap;
+mod test_more;
+mod unstarted;
 
 #[cfg(test)]
 mod settle_tests;
@@ -43,4 +50,5 @@ mod tests;
 pub use case::{Case, CaseOutcome, CaseSink};
 pub use identity::digest_of_all;
 pub use limits::ReaderLimits;
+pub(crate) use machine::NO_CASE;
 pub use read::{is_configuration, read};

@@ -1,5 +1,6 @@
 //! What is known of the elements that are still open.
 
+use super::around::{Groups, Unstarted};
 use super::attributes::{Tag, each};
 use super::case::CaseOutcome;
 use super::counts::Claims;
@@ -38,6 +39,10 @@ pub(super) struct OpenSuite {
     pub(super) last_inside: Option<(u64, bool)>,
     /// Suites that failed without a case, when this suite began.
     pub(super) suite_errors_before: u64,
+    /// What the names of its tests begin with, where groups of them may be cases.
+    pub(super) groups: Groups,
+    /// What is to be said where tests of it were never started.
+    pub(super) unstarted: Option<&'static str>,
     pub(super) out: Option<Box<Kept>>,
     pub(super) err: Option<Box<Kept>>,
 }
@@ -63,6 +68,10 @@ pub(super) struct OpenCase {
     pub(super) not_run: bool,
     /// Its `status` is `notrun`.
     pub(super) status_notrun: bool,
+    /// It stands for what surrounds tests, and is counted as an element all the same.
+    pub(super) outside: bool,
+    /// Why its attributes say that it was never started, though it was to be.
+    pub(super) unstarted: Unstarted,
     pub(super) flaky: bool,
     pub(super) rerun: bool,
     /// What an attribute says of how it ended, in other formats.
@@ -98,6 +107,8 @@ impl OpenCase {
         self.skipped = false;
         self.not_run = false;
         self.status_notrun = false;
+        self.outside = false;
+        self.unstarted = Unstarted::default();
         self.flaky = false;
         self.rerun = false;
         self.told = None;

@@ -17,6 +17,8 @@ use std::borrow::Cow;
 const UNSHOWN: usize = 64;
 /// Properties of a case that are read.
 pub(super) const PROPERTIES: usize = 64;
+/// Suites whose properties tell one run from another.
+const SUITES_WITH_SETTINGS: u64 = 64;
 /// Suites without a case that are named.
 const HOLLOW: usize = 3;
 
@@ -142,6 +144,10 @@ impl Machine<'_> {
         let short = |text: &str| text.floor_char_boundary(256);
         self.dialect
             .property(&key[..short(&key)], &text[..short(&text)]);
+        if self.case().is_none() && self.suites_begun <= SUITES_WITH_SETTINGS {
+            let ran_at = &mut self.summary.ran_at;
+            ran_at.note_setting(hash(&[&key]), hash(&[&text]));
+        }
         let limit = self.limits.message;
         // Who merges reports takes the name of their roots away.
         if key == OWN_SUITE && self.case().is_none() && !self.own && !self.is_root_named {
@@ -191,6 +197,7 @@ impl Machine<'_> {
         if let Some(said) = self.given_up(&suite) {
             self.fail_given_up(&mut suite, said);
         }
+        self.keep_unstarted(&suite);
         if no_case && node == Node::Suite && self.hollow.len() < HOLLOW {
             self.hollow.push(self.path.clone());
         }
@@ -280,13 +287,18 @@ impl Machine<'_> {
             return;
         }
         for Unshown { path, claims, what } in unshown {
-            self.path = path;
-            self.path_hash = hash(&[&self.path]);
-            self.open_case_of_suite();
+            self.stand_for(path);
             self.fail_claimed(what, claims);
             self.end_case();
         }
         self.path.clear();
+    }
+
+    /// A case begins that stands for a suite which ended already.
+    pub(super) fn stand_for(&mut self, path: String) {
+        self.path = path;
+        self.path_hash = hash(&[&self.path]);
+        self.open_case_of_suite();
     }
 
     /// A suite claims that something went wrong, and no case of it is there.

@@ -1,6 +1,7 @@
 //! TAP 13 and 14.
 
 use super::attributes::seconds;
+use super::bats_tap::BatsRun;
 use super::case::CaseOutcome;
 use super::dialect::writer_by_text;
 use super::lines::{give, line, suite};
@@ -8,6 +9,7 @@ use super::machine::{BETWEEN, Machine};
 use super::node_tap::{self, unquoted};
 use super::prove::{ShownFile, begun_file, ends_file};
 use super::source::BoundedSource;
+use super::test_more::Between;
 use jelly_base::model::Failure;
 use jelly_base::text::{WordList, plural};
 use std::io;
@@ -135,6 +137,8 @@ const CANCELLED: usize = 1000;
 struct OpenPoint {
     point: Point,
     said: String,
+    /// What stands between its words and those of the failed test before or behind it.
+    between: Between,
     indent: usize,
     /// The tests around it.
     around: String,
@@ -159,7 +163,8 @@ impl OpenPoint {
         }
     }
 
-    fn give(self, machine: &mut Machine<'_>) {
+    fn give(mut self, machine: &mut Machine<'_>) {
+        let beside = self.between.settle(&mut self.said);
         let text = self.said.trim_end();
         let of_node = node_tap::failure(text);
         let writer = match of_node {
@@ -175,6 +180,10 @@ impl OpenPoint {
             text: (!text.is_empty()).then(|| text.to_owned()),
             ..Failure::default()
         });
+        let failure = Failure {
+            system_out: beside.or(failure.system_out),
+            ..failure
+        };
         let point = self.point;
         let outcome = CaseOutcome::Failed;
         suite(machine, &self.around, |machine| {
@@ -206,6 +215,7 @@ pub(super) fn tap(source: &mut BoundedSource<'_>, machine: &mut Machine<'_>) -> 
     let mut file: Option<ShownFile> = None;
     let (mut wrong, mut is_red) = (0_u64, false);
     let mut bailed = None;
+    let mut bats = BatsRun::default();
     // A failed test, or the failure of a suite.
     let mut open: Option<OpenPoint> = None;
     let mut cancelled: Vec<OpenPoint> = Vec::new();
@@ -268,6 +278,11 @@ pub(super) fn tap(source: &mut BoundedSource<'_>, machine: &mut Machine<'_>) -> 
         } else if whole.trim_end() == "Result: FAIL" {
             is_red = true;
         } else if let Some(found) = point(text) {
+            let last = open.as_mut().filter(|_| found.failed());
+            let between = last.map(|last| {
+                last.between
+                    .of_next(&mut last.said, [&last.point.name, &found.name])
+            });
             close(machine, &mut open);
             counting = false;
             seen += u64::from(indent == 0);
@@ -279,9 +294,11 @@ pub(super) fn tap(source: &mut BoundedSource<'_>, machine: &mut Machine<'_>) -> 
             let sums_up = rows.sums_up(indent, &found);
             begun.end(indent);
             if found.failed() {
+                bats.failed(&found.name);
                 open = Some(OpenPoint {
                     point: found,
                     said: String::new(),
+                    between: between.unwrap_or_default(),
                     indent,
                     around: begun.around(indent),
                     sums_up,
@@ -310,6 +327,8 @@ pub(super) fn tap(source: &mut BoundedSource<'_>, machine: &mut Machine<'_>) -> 
             begun.begin(indent, name.trim(), machine.limits.name);
         } else if text == "---" && indent > 0 {
             block = Some(indent);
+        } else if bats.warned(text) {
+            // It is said of the run.
         } else if begins_counts(text) || counting && counts(text) {
             // It is said of all tests, and of none.
             counting = true;
@@ -342,6 +361,10 @@ pub(super) fn tap(source: &mut BoundedSource<'_>, machine: &mut Machine<'_>) -> 
     }
     match planned {
         Some(planned) if planned != seen => {
+            if let Some(why) = bats.explains(planned, seen) {
+                machine.warn(&why);
+                return Ok(());
+            }
             machine.broken(|| {
                 let were = if planned == 1 { "was" } else { "were" };
                 let planned = plural(planned, "test");

@@ -7,13 +7,15 @@ use super::health::health;
 use super::memory::Before;
 use super::mentions::Mentions;
 use super::rerun::{self, Hint, Hints};
+use crate::frameworks::is_odd;
+use crate::frameworks::spec::Oddity;
 use crate::history::TestName;
-use crate::junit::digest_of_all;
+use crate::junit::{NO_CASE, digest_of_all};
 use jelly_base::model::{
     ExitCode, FailureTexts, Failures, Health, RanAt, ReportSummary, RetryPlan, SCHEMA_VERSION,
     Template, TriageReport, Verdict,
 };
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 
 /// What was read of one report.
@@ -84,6 +86,7 @@ impl FirstReport {
 #[must_use]
 pub fn account(mut parts: Vec<ReportPart>, mut before: Before, terms: Terms) -> Account {
     parts.sort_by(|a, b| a.summary.path.cmp(&b.summary.path));
+    excuse_empty_parts(&mut parts);
     let mut first_of = told_in_parts(&parts);
     let mut reports = Vec::with_capacity(parts.len());
     let mut failures = Failures::default();
@@ -174,6 +177,35 @@ pub fn account(mut parts: Vec<ReportPart>, mut before: Before, terms: Terms) -> 
     }
 }
 
+/// Reports without a test whose writer writes one for each engine of a run, where one of
+/// the same folder has tests: nothing is wrong with them.
+fn excuse_empty_parts(parts: &mut [ReportPart]) {
+    let is_part = |part: &ReportPart| is_odd(&part.summary.dialect, Oddity::ReportPerEngine);
+    let tested: BTreeSet<(String, String)> = parts
+        .iter()
+        .filter(|part| part.summary.tests > 0 && is_part(part))
+        .map(|part| run_of(&part.summary))
+        .collect();
+    for part in parts.iter_mut().filter(|part| is_part(part)) {
+        let summary = &mut part.summary;
+        if summary.tests > 0 || summary.problem.is_some() {
+        } else if tested.contains(&run_of(summary)) {
+            summary.may_be_empty = true;
+        } else {
+            summary.warnings.push(NO_CASE.to_owned());
+        }
+    }
+}
+
+/// The folder and the writer of a report.
+fn run_of(summary: &ReportSummary) -> (String, String) {
+    (folder_of(&summary.path).to_owned(), summary.dialect.clone())
+}
+
+fn folder_of(path: &str) -> &str {
+    path.rfind(['/', '\\']).map_or("", |at| &path[..at])
+}
+
 /// Runs that the reports of one folder tell in parts, as those of classes
 /// beside one of all of them, with the first of these reports.
 fn told_in_parts(parts: &[ReportPart]) -> HashMap<String, Vec<FirstReport>> {
@@ -181,7 +213,7 @@ fn told_in_parts(parts: &[ReportPart]) -> HashMap<String, Vec<FirstReport>> {
     let mut folders: BTreeMap<&str, Parts<'_>> = BTreeMap::new();
     for part in parts {
         let path = part.summary.path.as_str();
-        let folder = path.rfind(['/', '\\']).map_or("", |at| &path[..at]);
+        let folder = folder_of(path);
         if let Some(digest) = part.summary.identity.as_deref() {
             // What is told twice counts once.
             let folder = folders.entry(folder).or_default();

@@ -30,9 +30,7 @@ pub(super) fn exit(
     fail_on: FailOn,
     strict: bool,
 ) -> (ExitCode, Verdict) {
-    let empty = reports
-        .iter()
-        .any(|report| report.tests == 0 && report.suite_errors == 0 && report.same_as.is_none());
+    let empty = reports.iter().any(ReportSummary::is_hollow);
     let unhealthy = match health.state {
         HealthState::Unreadable | HealthState::NothingExecuted => true,
         HealthState::Sound | HealthState::OneCause => empty,

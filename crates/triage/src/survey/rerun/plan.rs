@@ -4,6 +4,7 @@ use super::framework::target;
 use super::origins::{IsFile, Origins, RetriedTest, builds_of, home, project};
 use super::recipe::Recipe;
 use super::target::Target;
+use crate::frameworks::of_writer;
 use crate::survey::words;
 use jelly_base::model::{FailureStatus, FailureView, Failures, ReportSummary, RetryPlan};
 use jelly_base::text::redact::MARK;
@@ -120,6 +121,7 @@ fn retried<'f>(
                 },
                 None => target,
             })
+            .map(|target| naming_its_file(&test, dialect, target, is_file))
             .filter(|target| is_writable(target) && !is_masked(&test, hint));
         let id = match &target {
             Some(target) => listed(&target.id),
@@ -153,6 +155,35 @@ fn standing_alone<'t>(
     }
     let report = test.report.trim_start_matches("./");
     report.strip_prefix(&*folder)?.strip_prefix('/')
+}
+
+/// The command with the file of its test, where no configuration above that tells which tests
+/// there are.
+fn naming_its_file(
+    test: &FailureView<'_>,
+    dialect: &str,
+    mut target: Target,
+    is_file: Option<IsFile>,
+) -> Target {
+    let configurations = of_writer(dialect).map_or(&[][..], |known| known.rerun.configured_by);
+    if let (Some(file), Some(is_file), false) = (test.file, is_file, configurations.is_empty()) {
+        let has_one = |folder: &Path| {
+            configurations
+                .iter()
+                .any(|name| is_file(&folder.join(name)))
+        };
+        let path = Path::new(file);
+        if is_file(path) && !path.ancestors().skip(1).any(has_one) {
+            let is_option = file.starts_with('-');
+            let file = if is_option {
+                format!("./{file}")
+            } else {
+                file.to_owned()
+            };
+            target.recipe.after.push(file);
+        }
+    }
+    target
 }
 
 /// What runs the tests of one origin.

@@ -225,6 +225,29 @@ fn the_only_report_of_a_writer_is_told_apart_from_no_other() {
 }
 
 #[test]
+fn a_command_names_its_file_where_no_configuration_tells_of_it() {
+    let of = |is_file: Option<IsFile>| {
+        let test = [
+            "r.xml",
+            "ATest",
+            "ATest",
+            "testAdds",
+            "/srv/shop/tests/ATest.php",
+        ];
+        planned("phpunit", &[test], is_file).commands.concat()
+    };
+    let plain = "vendor/bin/phpunit --filter '/^(ATest::testAdds)$/'";
+    let with_file = format!("{plain} /srv/shop/tests/ATest.php");
+    assert_eq!(of(Some(|path| path.ends_with("ATest.php"))), with_file);
+    let configured: IsFile =
+        |path| path.ends_with("ATest.php") || path == Path::new("/srv/shop/phpunit.xml");
+    assert_eq!(of(Some(configured)), plain);
+    // The file is one of another machine.
+    assert_eq!(of(Some(|_| false)), plain);
+    assert_eq!(of(None), plain);
+}
+
+#[test]
 fn a_command_begins_as_its_project_has_it() {
     let of = |dialect, test: [&str; 5], is_file: IsFile| {
         planned(dialect, &[test], Some(is_file)).commands.concat()
