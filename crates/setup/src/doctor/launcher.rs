@@ -4,6 +4,7 @@
 use jelly_base::text::WordList;
 use jelly_base::text::launchers::{
     CONTAINER_FLAGS, FOLDER_FLAGS, NODES, OTHER_LAUNCHERS, PYTHON_LAUNCHERS, SCRIPT_RUNNERS,
+    carried,
 };
 
 /// The package of a command, as it is named there.
@@ -266,6 +267,16 @@ pub(super) fn flags_at(command: &str, args: &[&str]) -> usize {
 /// The words of a command up to the program that it starts, without those
 /// that are the program's own.
 pub(super) fn up_to_program(command: &str, args: &[&str]) -> usize {
+    let words: Vec<&str> = std::iter::once(command)
+        .chain(args.iter().copied())
+        .collect();
+    match carried(&words) {
+        0 => up_to_its_program(command, args),
+        at => at + up_to_its_program(words[at], &words[at + 1..]),
+    }
+}
+
+fn up_to_its_program(command: &str, args: &[&str]) -> usize {
     let last_spec = launcher_of(name_of(command), args).and_then(|launcher| {
         let found = specs(launcher, args);
         let (last, _) = *found.last()?;
@@ -497,6 +508,12 @@ mod tests {
             ("srv --flag", None, "srv"),
             ("/opt/srv http --flag", None, "/opt/srv"),
             ("npm run b --flag", None, "npm run b"),
+            (
+                "setsid --wait docker run --rmm x --flag",
+                None,
+                "setsid --wait docker run --rmm x",
+            ),
+            ("sudo -u me srv --flag", None, "sudo -u me srv"),
         ] {
             let words: Vec<&str> = line.split(' ').collect();
             let found = runtime(words[0], &words[1..]).map(|(_, spec)| spec);
