@@ -19,6 +19,8 @@ mod npm;
 mod of_plan;
 mod own_environment;
 mod prescribe;
+mod own_modules;
+mod own_packages;
 mod programs;
 mod proxied;
 mod python_versions;

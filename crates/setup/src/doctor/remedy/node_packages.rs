@@ -247,6 +247,19 @@ impl Doctor<'_> {
         if is_cached {
             let what = match &wanted {
                 Some(_) => "Have npx install the version beside it that it was written for; write",
+        // What is linked there is somebody's own, whatever npm has under its name.
+        let linked = self.context.sight.real(&lack.folder);
+        if let Some(own) = linked.filter(|folder| !is_installed(folder)) {
+            let remedy = Remedy::new().say(format!(
+                "It is linked from {}: correct the import, or add there what it lacks.",
+                own.display()
+            ));
+            let build = NpmPackage::project(&own.join("package.json"), self.context.sight);
+            return match build.and_then(|own| own.build()) {
+                Some(line) => remedy.say("Where a build makes it, build it:").run(line),
+                None => remedy,
+            };
+        }
                 None => "Have npx install a version beside it that has this; write",
             };
             return self.npx_with(&spec, what).run(versions);
