@@ -20,6 +20,20 @@ pub(super) struct Package<'a> {
     pub example: &'static str,
 }
 
+/// Shells that run a script, or a line behind `-c`.
+pub(super) const SHELLS: &[&str] = &["bash", "dash", "sh", "zsh"];
+
+/// `--name`, `-n` and `--name=value`.
+pub(super) fn is_flag(word: &str) -> bool {
+    let name = word.split('=').next().unwrap_or_default();
+    let name = name.trim_start_matches('-');
+    word.starts_with('-')
+        && name.starts_with(|c: char| c.is_ascii_alphabetic())
+        && name
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || "-_".contains(c))
+}
+
 /// What a shell understands, and no program does.
 const SHELL_WORDS: &[&str] = &["&&", "||", "|", ";"];
 

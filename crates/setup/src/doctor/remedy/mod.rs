@@ -16,6 +16,7 @@ mod launch_mistakes;
 mod modules;
 mod node_packages;
 mod npm;
+mod odd_characters;
 mod of_plan;
 mod own_environment;
 mod prescribe;

@@ -3,14 +3,13 @@
 
 use super::debuggers::{waits, without};
 use super::entries::Change;
-use super::launch_mistakes::SHELLS;
 use super::npm::{NpmPackage, package_name};
 use super::prescribe::{Doctor, blank, found};
 use super::pythons::{name_of_spec, normal};
 use super::steps::Remedy;
 use crate::doctor::clients::Client;
 use crate::doctor::entry::Config;
-use crate::doctor::launcher::{is_folder_flag, name_of};
+use crate::doctor::launcher::{SHELLS, is_folder_flag, name_of};
 use jelly_base::model::{Diagnosis, ErrorCategory, Outcome, Phase, Side};
 use jelly_base::text::redact::Redactor;
 use jelly_base::text::{LazyPattern, close_names, shell_word as word};

@@ -1,14 +1,13 @@
 //! Several words in one argument of an entry, which no shell splits.
 
-use super::launch_mistakes::{
-    ONE_WORD, RUN_LINES, SHELLS, WITH_COMMANDS, WITH_PACKAGES, several_words,
-};
+use super::launch_mistakes::{ONE_WORD, RUN_LINES, WITH_COMMANDS, WITH_PACKAGES, several_words};
+use super::odd_characters::blank_at_an_end;
 use super::prescribe::Doctor;
 use super::seen::Seen;
 use super::steps::Remedy;
-use crate::doctor::launcher::assigned;
-use std::path::Path;
+use crate::doctor::launcher::{SHELLS, assigned, is_flag};
 use jelly_base::text::LazyPattern;
+use std::path::Path;
 
 impl Doctor<'_> {
     /// Several words in one argument.
@@ -52,7 +51,7 @@ impl Doctor<'_> {
                     inner.is_some_and(|inner| !inner.contains(quote))
                 });
             }
-            if text.contains('\n') {
+            if text.trim().contains('\n') {
                 return false;
             }
             // What `env` takes for one variable with blanks in its value.
@@ -109,9 +108,11 @@ impl Doctor<'_> {
             let is_refused = || is_flag(word) && complains_of(self.stderr, word);
             word != text && !word.contains(char::is_whitespace) && (is_refused() || is_name())
         };
-        let what = |text: &str| format!("The argument `{text}` has a blank beside its word.");
-        let why =
-            "No shell takes the blank away: the program gets it, too, and knows no such word.";
+        let what = |text: &str| {
+            let (word, blank) = (text.trim(), blank_at_an_end(text));
+            format!("The argument `{word}` has {blank} beside its word.")
+        };
+        let why = "No shell takes it away: the program gets it, too, and knows no such word.";
         self.split_args("doctor/blank-beside-word", is_wrong, what, why)
     }
 
@@ -141,9 +142,6 @@ impl Doctor<'_> {
     }
 }
 
-/// `--name`, `-n` and `--name=value`.
-fn is_flag(word: &str) -> bool {
-    let name = word.split('=').next().unwrap_or_default();
 /// Whether a line complains of this word; a usage only lists it.
 fn complains_of(said: &str, word: &str) -> bool {
     static COMPLAINT: LazyPattern = LazyPattern::ascii(
@@ -159,14 +157,6 @@ fn complains_of(said: &str, word: &str) -> bool {
     };
     let mut lines = said.lines();
     lines.any(|line| has_it(line) && COMPLAINT.is_match(line) && !USAGE.is_match(line))
-}
-
-    let name = name.trim_start_matches('-');
-    word.starts_with('-')
-        && name.starts_with(|c: char| c.is_ascii_alphabetic())
-        && name
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || "-_".contains(c))
 }
 
 /// Whether the words of a command are a path and what can only be its arguments.
