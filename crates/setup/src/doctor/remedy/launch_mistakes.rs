@@ -68,6 +68,7 @@ impl Doctor<'_> {
             .or_else(|| self.assignment())
             .or_else(|| self.split_path())
             .or_else(words)
+            .or_else(|| self.saved_for_windows())
             .or_else(|| self.refused_file())
     }
 
@@ -228,8 +229,8 @@ impl Doctor<'_> {
                 "Write it without,",
             ),
         };
-        let remedy = Remedy::new()
         let shown = self.started.shown(text.trim_matches(['\n', '\r']));
+        let remedy = Remedy::new()
             .what(format!("`{name}` {what}: `{shown}`."))
             .why("It is taken for the name of a program.")
             .write(how, members);
@@ -277,8 +278,8 @@ impl Doctor<'_> {
         let wrong = started.args.iter().position(|arg| is_wrong(&arg.text))?;
         let (mut words, mut is_redirected) = (Vec::new(), false);
         for arg in started.args {
-            let apart = is_wrong(&arg.text)
             let plain = || plain_blanks(&plain_signs(&arg.text));
+            let apart = is_wrong(&arg.text)
                 .then(|| shlex::split(&plain()).or_else(|| shlex::split(&arg.text)));
             match apart.flatten() {
                 Some(split) => {
@@ -492,7 +493,7 @@ fn no_script(file: &Path, text: &str) -> Option<(String, Remedy)> {
 }
 
 /// The files of its kind, as `.gitattributes` has them: by their ending, or by its name.
-fn alike(file: &Path) -> String {
+pub(super) fn alike(file: &Path) -> String {
     let name = || file.file_name().unwrap_or_default().to_string_lossy();
     let pattern = match file.extension() {
         Some(ending) => format!("*.{}", literal(&ending.to_string_lossy())),

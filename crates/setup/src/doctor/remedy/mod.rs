@@ -27,6 +27,7 @@ mod proxied;
 mod python_versions;
 mod pythons;
 mod remote;
+mod saved_as;
 mod scripts;
 mod seen;
 mod shadowed;
