@@ -19,9 +19,9 @@ mod npm;
 mod odd_characters;
 mod of_plan;
 mod own_environment;
-mod prescribe;
 mod own_modules;
 mod own_packages;
+mod prescribe;
 mod programs;
 mod proxied;
 mod python_versions;
@@ -39,6 +39,7 @@ mod unsplit;
 mod uv_tools;
 mod variables;
 mod waiting;
+mod withheld;
 
 pub use entries::AS_IT_IS;
 pub use npm::{install_by, package_manager};
