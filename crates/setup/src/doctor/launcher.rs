@@ -234,9 +234,9 @@ pub(super) fn package<'a>(command: &'a str, args: &[&'a str]) -> Option<Package<
         return None;
     }
     let (pinned, example) = match launcher.kind {
-        Kind::Npm => (is_pinned_npm(spec), "name@1.2.3"),
-        Kind::Python => (is_pinned_python(spec), "name==1.2.3"),
-        Kind::Image => (is_pinned_image(spec), "image:1.2.3"),
+        Kind::Npm => (is_pinned_npm(spec), "name@<version>"),
+        Kind::Python => (is_pinned_python(spec), "name==<version>"),
+        Kind::Image => (is_pinned_image(spec), "image:<tag>"),
     };
     Some(Package {
         launcher: name,
