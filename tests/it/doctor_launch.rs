@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt as _;
 
 /// The first server of a report on `conf/servers.json`, and its fixes.
 #[track_caller]
-fn examined(project: &Project, server: &Value) -> (Value, Vec<String>) {
+pub fn examined(project: &Project, server: &Value) -> (Value, Vec<String>) {
     let servers = json!({ "mcpServers": { "s": server } });
     project.write("conf/servers.json", servers.to_string());
     let ended = project

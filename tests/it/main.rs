@@ -31,6 +31,7 @@ mod coverage;
 mod doctor;
 mod doctor_clients;
 mod doctor_launch;
+mod doctor_machine;
 mod doctor_mends;
 mod doctor_modes;
 mod doctor_packages;

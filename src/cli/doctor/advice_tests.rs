@@ -2,11 +2,13 @@
 //! destroy nothing.
 
 use super::Machine;
+use super::written::written_commands;
 use crate::cli::args::Cli;
 use clap::{Command, CommandFactory as _, Parser as _};
 use jelly_base::model::{Failure, Fix, Phase};
 use jelly_base::testing::{all_cases, slice};
 use jelly_base::text::is_variable_name;
+use jelly_base::text::launchers::carried;
 use jelly_base::text::redact::Redactor;
 use jelly_setup::doctor::{REPLACED_STEPS, RemedyContext, Sight, prescribe, read};
 use jelly_triage::engine::{Audience, Engine, Example, specimen};
@@ -68,58 +70,88 @@ fn rules_have_the_steps_that_remedies_replace_and_one_id_for_one_text() {
 /// subcommands and flags that they have.
 const PROGRAMS: &str = "\
 ./gradlew: --configuration, --dependency, dependencies
+adb: wait-for-device
+apk: add git
+apt-get: install git
 bash: -n
 bats: --filter, --print-output-on-failure, -r
+bun: add zod, install, run, run compile
 bundle: install
-cargo: --tests, check, test
+cargo: --tests, --workspace, check, insta review, test, update
 cd:
+chmod: +x
 chromedriver: --version
 command: -v
-composer: dump-autoload
+composer: --lock, dump-autoload, update
 ctest: --output-on-failure, --rerun-failed, -R
 curl: --max-time, -H, -X, -d, -i, -sS
 df: -h
 dmesg: --ctime, -T
-docker: --all, --help, -i, compose ps, info, logs, pull, run, system df
-dotnet: --blame-hang, --blame-hang-timeout, --filter, --include-transitive, --list-sdks, list package, test
+docker: --all, --help, --rm, -i, -it, compose config, compose ps, info, login, logs, pull, run, system df
+dotnet: --blame-hang, --blame-hang-timeout, --filter, --include-transitive, --list-runtimes, --list-sdks, list package, test
 du: -xsh
+echo:
 export:
+file:
+fuser:
+getconf:
 getent:
-git: --add, --global, --heads, --init, --recursive, config, ls-remote, submodule update
-go: -count, -race, -run, -timeout, test, vet
+git: --add, --global, --heads, --init, --recursive, config, init, lfs pull, ls-remote, submodule update
+go: -count, -race, -run, -timeout, mod tidy, test, version, vet
 grep: -i
 grpc_health_probe: -addr
-kubectl: --list, --previous, --sort-by, auth can-i, config current-context, describe nodes, describe pod, get events, logs
+head: -1
+helm: rollback, template
+java: -version
+jest: --maxWorkers
+kill:
+kubectl: --dry-run, --list, --previous, --sort-by, apply, auth can-i, config current-context, describe nodes, describe pod, get events, logs
 locale: -a
 ls: -l, -ld
 lsof: -iTCP, -nP, -sTCP
 mkdir: -p
+mv:
 mvn: -Dverbose, dependency:tree
-node: --help, --version
-npm: --help, --prefix, install, ls, view, view mcp-hello-world, view srv
-npx: --help, --package, -c, -y
+mysqladmin: ping
+node: --help, --test, --test-reporter, --version
+npm: --help, --prefix, --silent, ci, install, install zod, ls, ls zod, rebuild, run, run build, run compile, view, view mcp-hello-world, view srv
+npx: --help, --package, --with-deps, -c, -y
 nvidia-smi:
 php: -m
-pip: index versions
-pnpm:
-pytest: --last-failed, --setup-show, -o, -vv, -x
+pip: config list, config set, index versions
+pipx: inject, list, reinstall
+pnpm: add zod, install, run, run build, run compile
+podman: machine start
+poetry: lock
+pytest: --last-failed, --setup-show, -n, -o, -vv, -x
 python: -m pip
-python3: --help, -m pip, -m srv
+python3: --help, -m pip, -m srv, -m venv
+redis-cli: ping
+rustc: --version
 sf: --name, org assign
+sh: -c
 sort: -h
 ss: -ltnp
 sudo:
 sysctl:
+systemctl: start docker
 tail:
+terraform: force-unlock
 ulimit: -a, -u
-uv: --directory, --from, --help, --python, -c, pip install, tool run
-uvx: --help
+uv: --directory, --force, --from, --help, --only-installed, --python, --with, -c, lock, pip install, python install, python list, run, sync, tool install, tool list, tool run
+uvx: --from, --help
 vendor/bin/phpunit: --filter
+xcrun: simctl bootstatus
+yarn: add zod, install, run, run compile
 ";
 
 /// Programs whose first words say what they do.
 const WITH_SUBCOMMANDS: &[&str] = &[
     "./gradlew",
+    "adb",
+    "apk",
+    "apt-get",
+    "bun",
     "bundle",
     "cargo",
     "composer",
@@ -127,14 +159,23 @@ const WITH_SUBCOMMANDS: &[&str] = &[
     "dotnet",
     "git",
     "go",
+    "helm",
     "kubectl",
     "mvn",
+    "mysqladmin",
     "npm",
     "pip",
     "pipx",
+    "pnpm",
     "podman",
+    "poetry",
+    "redis-cli",
     "sf",
+    "systemctl",
+    "terraform",
     "uv",
+    "xcrun",
+    "yarn",
 ];
 
 /// The simple commands of a line, the variables before them left out.
@@ -149,7 +190,16 @@ fn simple_commands(line: &str) -> Vec<Vec<String>> {
         .split(is_between)
         .map(|words| words.iter().skip_while(is_set).cloned().collect())
         .filter(|words: &Vec<String>| !words.is_empty())
+        .flat_map(|words| carrier_and_carried(&words))
         .collect()
+}
+
+/// What stands behind `sudo` and its likes is a command of its own.
+fn carrier_and_carried(words: &[String]) -> Vec<Vec<String>> {
+    match carried(words) {
+        0 => vec![words.to_vec()],
+        at => vec![words[..at].to_vec(), words[at..].to_vec()],
+    }
 }
 
 /// What of a command its program has to know.
@@ -189,10 +239,13 @@ fn known_words(words: &[String]) -> BTreeSet<String> {
 
 /// Whether a command deletes, clears or overwrites something.
 fn destroys(words: &[String]) -> bool {
-    let [program, rest @ ..] = words else {
+    let [program, rest @ ..] = &words[carried(words)..] else {
         return false;
     };
     let program = program.rsplit('/').next().unwrap_or(program);
+    if rest.iter().any(|word| word.starts_with("--dry-run")) {
+        return false;
+    }
     let has = |word: &str| rest.iter().any(|own| own == word);
     let any = |words: &[&str]| words.iter().any(|word| has(word));
     let is_forced = any(&[
@@ -257,6 +310,43 @@ impl Sight for Everywhere<'_> {
     }
 }
 
+/// A machine with these files alone.
+struct Scripts<'f>(&'f [(&'f str, &'f str)]);
+
+impl Sight for Scripts<'_> {
+    fn is_there(&self, path: &Path) -> bool {
+        self.0.iter().any(|(own, _)| path == Path::new(own))
+    }
+    fn is_folder(&self, _: &Path) -> bool {
+        false
+    }
+    fn names(&self, folder: &Path) -> Vec<String> {
+        let below = self
+            .0
+            .iter()
+            .filter_map(|(own, _)| Path::new(own).strip_prefix(folder).ok());
+        let mut names: Vec<String> = below
+            .filter_map(|path| path.iter().next())
+            .map(|name| name.to_string_lossy().into_owned())
+            .collect();
+        names.dedup();
+        names
+    }
+    fn text(&self, file: &Path) -> Option<String> {
+        let own = self.0.iter().find(|(own, _)| file == Path::new(own));
+        own.map(|(_, text)| (*text).to_owned())
+    }
+    fn real(&self, path: &Path) -> Option<PathBuf> {
+        Some(path.to_owned())
+    }
+    fn version(&self, _: &Path) -> Option<String> {
+        None
+    }
+    fn on_path(&self, _: &str) -> Option<PathBuf> {
+        None
+    }
+}
+
 /// Texts that remedies read in files.
 const TEXTS: &[&str] = &[
     "#!/usr/bin/python3.9\n",
@@ -279,12 +369,65 @@ const ENTRIES: &str = r#"{"mcpServers": {
         "url": {"url": "http://localhost:3000/mcp"}
 }}"#;
 
+/// What is printed for projects of each package manager.
+fn commands_of_managers() -> Vec<String> {
+    let text = r#"{"mcpServers": {"s": {"command": "node", "args": ["/gone/dist/index.js"]}}}"#;
+    let config = read(Path::new("mcp.json"), text, Path::new("/")).unwrap();
+    let (engine, redactor) = (Engine::builtin(), Redactor::none());
+    let mut printed = Vec::new();
+    for lock in [
+        "package-lock.json",
+        "yarn.lock",
+        "pnpm-lock.yaml",
+        "bun.lock",
+    ] {
+        let manifest =
+            r#"{"name": "srv", "scripts": {"compile": "tsc"}, "dependencies": {"a": "1"}}"#;
+        let lock = format!("/gone/{lock}");
+        let files = [("/gone/package.json", manifest), (&*lock, "")];
+        for stderr in [
+            "Error [ERR_MODULE_NOT_FOUND]: Cannot find package 'zod' imported from /gone/dist/index.js",
+            "Error [ERR_MODULE_NOT_FOUND]: Cannot find package 'a' imported from /gone/dist/index.js",
+            "Error: Cannot find module '/gone/dist/index.js'",
+        ] {
+            let failure: Failure = serde_json::from_value(serde_json::json!({
+                "phase": "handshake", "outcome": "eof", "exit": {"code": 1},
+                "argv": ["node", "/gone/dist/index.js"], "cwd": "/gone", "stderr": stderr,
+            }))
+            .unwrap();
+            let mut diagnosis = engine.diagnose_for(&failure, Audience::Configuration);
+            let context = RemedyContext {
+                config: &config,
+                entry: &config.entries[0],
+                failure: &failure,
+                redactor: &redactor,
+                home: None,
+                sight: &Scripts(&files),
+                proven: None,
+                tried: false,
+            };
+            prescribe(&mut diagnosis, &context);
+            let commands = diagnosis.advice.fix.iter().filter(|fix| fix.is_command());
+            printed.extend(commands.map(|fix| fix.text.clone()));
+        }
+    }
+    assert!(
+        printed.iter().any(|line| line.ends_with("bun add zod")),
+        "{printed:#?}"
+    );
+    assert!(
+        printed.iter().any(|line| line.contains("yarn run compile")),
+        "{printed:#?}"
+    );
+    printed
+}
+
 /// Of the entries on the machines that a rule is tried with, each so-many-th.
 const SLICE: usize = 10;
 
 /// Every command that any rule and any remedy prints, with the server's own
 /// program; of what the remedies print for an entry, a slice.
-fn printed_commands() -> BTreeSet<(String, Option<String>)> {
+fn printed_commands() -> BTreeSet<(String, Vec<String>)> {
     let config = read(Path::new("mcp.json"), ENTRIES, Path::new("/")).unwrap();
     let (engine, redactor) = (Engine::builtin(), Redactor::none());
     let mut machines = vec![Everywhere {
@@ -308,7 +451,10 @@ fn printed_commands() -> BTreeSet<(String, Option<String>)> {
             Example::Text(text) => Some(specimen(*rule.fields.first()?, text)),
         });
         for mut failure in failures.take(1) {
-            let own = failure.argv.first().cloned();
+            // What stands before it, too.
+            let argv = &failure.argv;
+            let own = argv.first().into_iter().chain(argv.get(carried(argv)));
+            let own: Vec<String> = own.cloned().collect();
             let mut take = |fixes: &[Fix]| {
                 let commands = fixes.iter().filter(|fix| fix.is_command());
                 printed.extend(commands.map(|fix| (fix.text.clone(), own.clone())));
@@ -343,21 +489,61 @@ fn printed_commands() -> BTreeSet<(String, Option<String>)> {
     printed
 }
 
+/// What texts name and no line to paste holds: each says beside it what it does.
+const NAMED_ALONE: &[&str] = &["kill PID", "npm ci", "terraform force-unlock"];
+
+#[test]
+fn what_destroys_is_seen_behind_what_carries_it() {
+    for line in [
+        "rm -r x",
+        "sudo rm -r x",
+        "sudo -u me rm x",
+        "cd x && sudo rm y",
+        "timeout 5 sudo docker system prune",
+        "env A=1 git reset --hard",
+    ] {
+        let commands = simple_commands(line);
+        assert!(commands.iter().any(|words| destroys(words)), "{line}");
+    }
+    for line in ["sudo systemctl start docker", "mv a a.old", "npm install x"] {
+        let commands = simple_commands(line);
+        assert!(!commands.iter().any(|words| destroys(words)), "{line}");
+    }
+}
+
 #[test]
 fn commands_to_paste_exist_and_destroy_nothing() {
     let mut programs: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for (line, own) in printed_commands() {
+    let of_managers = commands_of_managers()
+        .into_iter()
+        .map(|line| (line, Vec::new()));
+    let printed = printed_commands().into_iter().chain(of_managers);
+    let printed = printed.map(|(line, own)| (line, own, false));
+    let written = written_commands().into_iter();
+    let written = written.map(|line| (line, Vec::new(), true));
+    for (line, own, is_written) in printed.chain(written) {
         for words in simple_commands(&line) {
             // It is uv's own environment of the entry's own tool.
-            let is_own_tool = line.starts_with("uv tool install --force ");
-            assert!(is_own_tool || !destroys(&words), "{line}");
+            let is_own_tool = line.starts_with("uv tool install --force");
+            let is_named = NAMED_ALONE.contains(&&*line);
+            assert!(is_own_tool || is_named || !destroys(&words), "{line}");
             match &*words[0] {
+                // In a sentence, arguments are left out.
+                "jelly" if is_written => {
+                    let words: Vec<&str> = words[1..].iter().map(String::as_str).collect();
+                    assert_eq!(unknown_word(&words), None, "{line}");
+                }
                 "jelly" => {
                     let parsed = Cli::try_parse_from(&words);
                     parsed.unwrap_or_else(|error| panic!("{line}: {error}"));
                 }
+                program if program.contains('{') && words.iter().any(|word| word == "-m") => {
+                    let known = programs.entry("python3".to_owned()).or_default();
+                    known.extend(known_words(&words));
+                }
                 // The server's own, or what stands for it.
-                program if own.as_deref() == Some(program) || program.contains(['{', '<']) => {}
+                program if own.iter().any(|own| own == program) || program.contains(['{', '<']) => {
+                }
                 program if program.starts_with("/usr/bin/") || program.starts_with("/gone") => {}
                 program => programs
                     .entry(program.to_owned())
@@ -522,40 +708,6 @@ fn no_text_of_a_remedy_or_a_rule_holds_a_command_that_destroys() {
 
 #[test]
 fn only_an_environment_of_the_entrys_own_is_cleared() {
-    struct Scripts(&'static [(&'static str, &'static str)]);
-    impl Sight for Scripts {
-        fn is_there(&self, path: &Path) -> bool {
-            self.0.iter().any(|(own, _)| path == Path::new(own))
-        }
-        fn is_folder(&self, _: &Path) -> bool {
-            false
-        }
-        fn names(&self, folder: &Path) -> Vec<String> {
-            let below = self
-                .0
-                .iter()
-                .filter_map(|(own, _)| Path::new(own).strip_prefix(folder).ok());
-            let mut names: Vec<String> = below
-                .filter_map(|path| path.iter().next())
-                .map(|name| name.to_string_lossy().into_owned())
-                .collect();
-            names.dedup();
-            names
-        }
-        fn text(&self, file: &Path) -> Option<String> {
-            let own = self.0.iter().find(|(own, _)| file == Path::new(own));
-            own.map(|(_, text)| (*text).to_owned())
-        }
-        fn real(&self, path: &Path) -> Option<PathBuf> {
-            Some(path.to_owned())
-        }
-        fn version(&self, _: &Path) -> Option<String> {
-            None
-        }
-        fn on_path(&self, _: &str) -> Option<PathBuf> {
-            None
-        }
-    }
     let own = &[
         ("/work/.venv/bin/srv", "#!/work/.venv/bin/python3\n"),
         ("/work/.venv/bin/python3.11", ""),

@@ -76,3 +76,7 @@ impl Sight for Machine<'_> {
 #[cfg(test)]
 #[path = "advice_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "written_commands.rs"]
+mod written;

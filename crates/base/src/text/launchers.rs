@@ -63,6 +63,92 @@ pub const LOADERS: WordList = WordList(
     "NODE_OPTIONS BASH_ENV LD_PRELOAD DYLD_INSERT_LIBRARIES JAVA_TOOL_OPTIONS RUBYOPT PERL5OPT",
 );
 
+/// Programs that start the one that their arguments name, in the same place: each with its
+/// flags whose value is the next word, and how many words of its own stand before that program.
+const CARRIERS: &[(&str, WordList, usize)] = &[
+    (
+        "sudo",
+        WordList(
+            "-u -g -h -p -C -r -t -T -U -D -R --user --group --host --prompt --close-from --role \
+             --type --command-timeout --other-user --chdir --chroot",
+        ),
+        0,
+    ),
+    ("doas", WordList("-u -C"), 0),
+    ("env", WordList("-u --unset -C --chdir"), 0),
+    ("nice", WordList("-n --adjustment"), 0),
+    ("ionice", WordList("-c -n --class --classdata"), 0),
+    ("chrt", WordList("-T -P -D"), 1),
+    ("taskset", WordList(""), 1),
+    ("timeout", WordList("-k -s --kill-after --signal"), 1),
+    ("stdbuf", WordList("-i -o -e --input --output --error"), 0),
+    ("setsid", WordList(""), 0),
+    ("nohup", WordList(""), 0),
+    ("time", WordList("-f -o --format --output"), 0),
+    (
+        "flock",
+        WordList("-w -E --timeout --wait --conflict-exit-code"),
+        1,
+    ),
+    ("chroot", WordList(""), 1),
+    (
+        "dbus-run-session",
+        WordList("--config-file --dbus-daemon"),
+        0,
+    ),
+    (
+        "xvfb-run",
+        WordList(
+            "-e -f -n -p -s -w --error-file --auth-file --server-num --xauth-protocol \
+             --server-args --wait",
+        ),
+        0,
+    ),
+    ("caffeinate", WordList("-t -w"), 0),
+    ("arch", WordList("-e -d"), 0),
+    (
+        "wsl",
+        WordList("-d -u --distribution --user --cd --shell-type"),
+        0,
+    ),
+    ("cmd", WordList(""), 0),
+];
+
+/// Where the program stands that is started in the end: behind `sudo -u me`, `timeout 30` and
+/// others, which carry it. 0 where the first word is that program.
+pub fn carried(words: &[impl AsRef<str>]) -> usize {
+    let text = |at: usize| words.get(at).map(AsRef::as_ref);
+    let mut at = 0;
+    while let Some(carrier) = text(at) {
+        let name = carrier.rsplit(['/', '\\']).next().unwrap_or(carrier);
+        let name = name.trim_end_matches(".exe");
+        let Some((_, valued, own)) = CARRIERS.iter().find(|(known, ..)| *known == name) else {
+            break;
+        };
+        let mut next = at + 1;
+        while let Some(word) = text(next) {
+            let is_flag = word.starts_with('-') || name == "cmd" && word.starts_with('/');
+            let is_set = matches!(name, "env" | "sudo" | "doas") && word.contains('=');
+            match word {
+                "--" => {
+                    next += 1;
+                    break;
+                }
+                flag if valued.has(flag) => next += 2,
+                _ if is_flag || is_set => next += 1,
+                _ => break,
+            }
+        }
+        next += own;
+        // It carries nothing.
+        if next >= words.len() {
+            break;
+        }
+        at = next;
+    }
+    at
+}
+
 /// What has to be in the working directory for a command to work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NeededThere<'c> {
@@ -148,7 +234,29 @@ fn fetches(name: &str, args: &[&str]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{NeededThere, needed_there};
+    use super::{NeededThere, carried, needed_there};
+
+    #[test]
+    fn what_others_carry_is_found_behind_their_own_words() {
+        for (line, program) in [
+            ("docker run x", "docker"),
+            ("setsid --wait /usr/bin/docker run x", "/usr/bin/docker"),
+            ("nice -n 5 docker run x", "docker"),
+            ("nice --adjustment=5 docker run x", "docker"),
+            ("sudo -E -u me docker run x", "docker"),
+            ("env -u A B=1 docker run x", "docker"),
+            ("timeout -k 5 30 nice docker run x", "docker"),
+            ("cmd /c npx -y srv", "npx"),
+            ("sudo -- npx srv", "npx"),
+            ("sbx -b docker", "sbx"),
+            ("sudo sbx -b docker", "sbx"),
+            ("sudo -u docker", "sudo"),
+            ("env", "env"),
+        ] {
+            let words: Vec<&str> = line.split(' ').collect();
+            assert_eq!(words[carried(&words)], program, "{line}");
+        }
+    }
 
     #[test]
     fn what_a_command_needs_in_its_folder_is_told() {

@@ -40,12 +40,15 @@ fn configuration(root: &Node<'_>, source: &PlanSource) -> Option<Trouble> {
     {
         return None;
     }
-    let is_server = |entry: &Entry<'_>| {
-        let has = |key| entry.value.entry(key).is_some();
-        has("command") || has("url")
+    let has = |entry: &Entry<'_>, keys: &[&str]| {
+        let mut keys = keys.iter();
+        keys.any(|key| entry.value.entry(key).is_some())
     };
+    // Goose has `cmd` and `uri`, and extensions of its own that have a type alone.
+    let is_server = |entry: &Entry<'_>| has(entry, &["command", "url", "cmd", "uri"]);
+    let is_one = |entry: &Entry<'_>| is_server(entry) || has(entry, &["type"]);
     let holds_servers = |node: &Node<'_>| match &node.data {
-        Data::Map(named) => !named.is_empty() && named.iter().all(is_server),
+        Data::Map(named) => named.iter().any(is_server) && named.iter().all(is_one),
         _ => false,
     };
     let found = entries.iter().find(|entry| {

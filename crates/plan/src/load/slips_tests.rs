@@ -289,6 +289,7 @@ fn the_configuration_of_a_client_is_told_from_a_plan_with_its_key() {
         r#"{"mcpServers": {"m": {"command": "x"}}}"#,
         r#"{"servers": {"m": {"type": "http", "url": "http://h/"}}, "inputs": []}"#,
         r#"{"mcp": {"servers": {"m": {"command": "x"}}}}"#,
+        r#"{"extensions": {"m": {"type": "stdio", "cmd": "x"}, "developer": {"type": "builtin"}}}"#,
     ] {
         let found = problems("mcp.json", config);
         let [(_, said, hints)] = found.as_slice() else {

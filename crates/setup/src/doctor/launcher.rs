@@ -4,6 +4,7 @@
 use jelly_base::text::WordList;
 use jelly_base::text::launchers::{
     CONTAINER_FLAGS, FOLDER_FLAGS, NODES, OTHER_LAUNCHERS, PYTHON_LAUNCHERS, SCRIPT_RUNNERS,
+    carried,
 };
 
 /// The package of a command, as it is named there.
@@ -17,6 +18,20 @@ pub(super) struct Package<'a> {
     pub pinned: bool,
     /// How a pinned one is written.
     pub example: &'static str,
+}
+
+/// Shells that run a script, or a line behind `-c`.
+pub(super) const SHELLS: &[&str] = &["bash", "dash", "sh", "zsh"];
+
+/// `--name`, `-n` and `--name=value`.
+pub(super) fn is_flag(word: &str) -> bool {
+    let name = word.split('=').next().unwrap_or_default();
+    let name = name.trim_start_matches('-');
+    word.starts_with('-')
+        && name.starts_with(|c: char| c.is_ascii_alphabetic())
+        && name
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || "-_".contains(c))
 }
 
 /// What a shell understands, and no program does.
@@ -219,9 +234,9 @@ pub(super) fn package<'a>(command: &'a str, args: &[&'a str]) -> Option<Package<
         return None;
     }
     let (pinned, example) = match launcher.kind {
-        Kind::Npm => (is_pinned_npm(spec), "name@1.2.3"),
-        Kind::Python => (is_pinned_python(spec), "name==1.2.3"),
-        Kind::Image => (is_pinned_image(spec), "image:1.2.3"),
+        Kind::Npm => (is_pinned_npm(spec), "name@<version>"),
+        Kind::Python => (is_pinned_python(spec), "name==<version>"),
+        Kind::Image => (is_pinned_image(spec), "image:<tag>"),
     };
     Some(Package {
         launcher: name,
@@ -266,6 +281,16 @@ pub(super) fn flags_at(command: &str, args: &[&str]) -> usize {
 /// The words of a command up to the program that it starts, without those
 /// that are the program's own.
 pub(super) fn up_to_program(command: &str, args: &[&str]) -> usize {
+    let words: Vec<&str> = std::iter::once(command)
+        .chain(args.iter().copied())
+        .collect();
+    match carried(&words) {
+        0 => up_to_its_program(command, args),
+        at => at + up_to_its_program(words[at], &words[at + 1..]),
+    }
+}
+
+fn up_to_its_program(command: &str, args: &[&str]) -> usize {
     let last_spec = launcher_of(name_of(command), args).and_then(|launcher| {
         let found = specs(launcher, args);
         let (last, _) = *found.last()?;
@@ -497,6 +522,12 @@ mod tests {
             ("srv --flag", None, "srv"),
             ("/opt/srv http --flag", None, "/opt/srv"),
             ("npm run b --flag", None, "npm run b"),
+            (
+                "setsid --wait docker run --rmm x --flag",
+                None,
+                "setsid --wait docker run --rmm x",
+            ),
+            ("sudo -u me srv --flag", None, "sudo -u me srv"),
         ] {
             let words: Vec<&str> = line.split(' ').collect();
             let found = runtime(words[0], &words[1..]).map(|(_, spec)| spec);

@@ -283,11 +283,15 @@ fn raised(object: &Map<String, Value>) -> Option<String> {
 
 /// `file:line`, where an object has both.
 fn place_in(object: &Map<String, Value>) -> Option<String> {
-    let file = ["file", "filename", "path"]
-        .iter()
-        .find_map(|name| object.get(*name)?.as_str())?;
-    let line = object.get("line").or_else(|| object.get("lineno"))?;
-    let line = line.as_u64()?;
+    // `file_name`, `fileName` and `FileName` are one.
+    let of = |names: &[&str]| {
+        object.iter().find_map(|(own, value)| {
+            let own = own.replace(['_', '-'], "").to_ascii_lowercase();
+            names.contains(&&*own).then_some(value)
+        })
+    };
+    let file = of(&["file", "filename", "filepath", "path"])?.as_str()?;
+    let line = of(&["line", "lineno", "linenumber"])?.as_u64()?;
     Some(format!("{}:{line}", one_line(file, BYTES)))
 }
 
@@ -359,6 +363,8 @@ mod tests {
             "fix_instructions": ["Set the key.", "$ rm -rf /", "Set the key."],
             "error_context": {"command": "srv", "file": "/srv/app.py", "line": 12},
         });
+        let camel = json!({ "errorContext": {"fileName": "acme.toml", "lineNumber": 7} });
+        assert_eq!(lines(&camel), ["The server names this place: acme.toml:7"]);
         // Its words are no command of ours.
         assert_eq!(
             lines(&told),

@@ -6,6 +6,7 @@
 use super::tables::{built, table};
 use jelly_base::model::Failure;
 use jelly_base::text::WordList;
+use jelly_base::text::launchers::carried;
 use regex::Regex;
 use serde::Deserialize;
 use std::sync::LazyLock;
@@ -29,9 +30,29 @@ static USAGES: LazyLock<Vec<Regex>> = LazyLock::new(|| {
         .collect()
 });
 
+/// A launcher that says in its own words that it does not know an argument of its own.
+struct Refusal {
+    /// As it is asked for help.
+    launcher: String,
+    /// It is what was started: a server may start one itself, which says the same of what the
+    /// server gives it.
+    is_what_starts: bool,
+}
+
 /// The program that starts the server, and says in its own words that it takes an argument
 /// for its own and does not know it; as it is asked for help.
 pub(super) fn refusing_launcher(failure: &Failure) -> Option<String> {
+    let refusal = refusal(failure).filter(|refusal| refusal.is_what_starts)?;
+    Some(refusal.launcher)
+}
+
+/// The same of a program that the server started itself.
+pub(super) fn refusing_inside(failure: &Failure) -> Option<String> {
+    let refusal = refusal(failure).filter(|refusal| !refusal.is_what_starts)?;
+    Some(refusal.launcher)
+}
+
+fn refusal(failure: &Failure) -> Option<Refusal> {
     let Failure {
         stderr,
         stdout,
@@ -41,20 +62,22 @@ pub(super) fn refusing_launcher(failure: &Failure) -> Option<String> {
     // npm writes it on stdout.
     let noise = (!stdout_noise.is_empty()).then(|| stdout_noise.join("\n"));
     let said = [stderr, stdout, &noise];
-    said.into_iter().flatten().find_map(|said| {
+    let launcher = said.into_iter().flatten().find_map(|said| {
         let found = USAGES.iter().find_map(|usage| usage.captures(said))?;
-        let launcher = match found.name("launcher")?.as_str() {
-            "Java" => "java",
-            launcher => launcher,
-        };
-        is_what_starts(failure, launcher).then(|| launcher.to_owned())
+        Some(match found.name("launcher")?.as_str() {
+            "Java" => "java".to_owned(),
+            launcher => launcher.to_owned(),
+        })
+    })?;
+    Some(Refusal {
+        is_what_starts: is_what_starts(failure, &launcher),
+        launcher,
     })
 }
 
-/// Whether this launcher is the program that was started, as far as that is known: a server may
-/// start one itself, which says the same of the server's arguments for it.
+/// Whether this launcher is the program that was started, as far as that is known.
 fn is_what_starts(failure: &Failure, launcher: &str) -> bool {
-    const SHELLS: [&str; 7] = ["bash", "cmd", "dash", "env", "fish", "sh", "zsh"];
+    const SHELLS: [&str; 5] = ["bash", "dash", "fish", "sh", "zsh"];
     // What runs a server's own file, which may start others.
     const INTERPRETERS: WordList =
         WordList("bun deno dotnet go java lua node perl php python ruby tsx ts-node");
@@ -71,25 +94,26 @@ fn is_what_starts(failure: &Failure, launcher: &str) -> bool {
         name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.')
             .to_owned()
     };
-    let Some(started) = failure.argv.first().map(|program| base(program)) else {
+    let argv = &failure.argv;
+    let Some(started) = argv.get(carried(argv)).map(|program| base(program)) else {
         return true;
     };
     let launcher = base(launcher.split(' ').next().unwrap_or(launcher));
-    let is_it = |word: &String| {
+    let is_it = |word: &str| {
         let word = base(word);
         let is_pair = |pair: &[&str; 2]| pair.contains(&&*word) && pair.contains(&&*launcher);
         word == launcher || PAIRS.iter().any(is_pair)
     };
-    let mut words = failure.argv.iter();
-    let is_first = words.next().is_some_and(is_it);
-    // `sudo`, `timeout 30` and others carry what they start; the value of a long option is none
-    // of it, but behind the one that runs.
-    let mut carried = failure.argv.windows(2).filter(|pair| {
-        let option = pair[0].strip_prefix("--");
-        option.is_none_or(|option| matches!(option, "" | "run"))
-    });
-    let mut carries = || carried.any(|pair| is_it(&pair[1]));
-    SHELLS.contains(&&*started) || is_first || !INTERPRETERS.has(&started) && carries()
+    // What keeps secrets, versions or environments starts what stands behind `--`. A server's
+    // own arguments may stand there, too: a command has more than one word.
+    let behind_dashes = || {
+        let dashes = argv.iter().position(|word| word == "--");
+        let behind = dashes.and_then(|dashes| argv.get(dashes + 1..));
+        let command = behind.filter(|words| words.len() > 1 && !INTERPRETERS.has(&started));
+        command.is_some_and(|words| is_it(&words[carried(words)]))
+    };
+    // The line or the script of a shell may start it in any place.
+    SHELLS.contains(&&*started) || is_it(&started) || behind_dashes()
 }
 
 #[cfg(test)]
@@ -118,7 +142,26 @@ mod tests {
         let docker = Some("docker run".to_owned());
         assert_eq!(of(&["/usr/bin/docker", "run", "--rmm", "x"]), docker);
         assert_eq!(of(&["sh", "-c", "docker run --rmm x"]), docker);
-        assert_eq!(of(&["sudo", "docker", "run", "--rmm", "x"]), docker);
+        for line in [
+            "sudo docker run --rmm x",
+            "setsid --wait /usr/bin/docker run --rmm x",
+            "nice --adjustment=5 docker run --rmm x",
+            "nice -n 5 docker run --rmm x",
+            "op run --env-file .env -- docker run --rmm x",
+        ] {
+            let words: Vec<&str> = line.split(' ').collect();
+            assert_eq!(of(&words), docker, "{line}");
+        }
+        for line in [
+            "sbx -b docker",
+            "sbx --backend docker",
+            "sudo sbx docker",
+            "sbx -- docker",
+            "node s.js -- docker run",
+        ] {
+            let words: Vec<&str> = line.split(' ').collect();
+            assert_eq!(of(&words), None, "{line}");
+        }
     }
 
     #[test]

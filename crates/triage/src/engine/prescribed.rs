@@ -4,7 +4,7 @@ use super::advice::{self, Values};
 use super::answered;
 use super::evidence::in_words;
 use super::facts::{Facts, FailureSource};
-use super::launcher_usage::refusing_launcher;
+use super::launcher_usage::{refusing_inside, refusing_launcher};
 use super::launchers::{browser_install, launchers, python_package};
 use super::listening;
 use super::rule::{AdviceText, Audience, Rule};
@@ -32,7 +32,7 @@ pub(super) fn advice_of(
         launchers(failure, &rule.root_cause, &mut values);
         python_package(failure, &rule.root_cause, &mut values);
         browser_install(failure, &rule.root_cause, &mut values);
-        if let Some(launcher) = refusing_launcher(failure) {
+        if let Some(launcher) = refusing_launcher(failure).or_else(|| refusing_inside(failure)) {
             values.insert("launcher".to_owned(), launcher);
         }
     }

@@ -4,7 +4,7 @@ use super::beside::page_printed;
 use super::clues::{self, Origin};
 use super::facts::{self, Ending, ErrorAnswer, Facts, FailureSource, Promise, blank, breach};
 use super::given;
-use super::launcher_usage::refusing_launcher;
+use super::launcher_usage::{refusing_inside, refusing_launcher};
 use super::listening;
 use super::live;
 use crate::frameworks::is_of_family;
@@ -78,6 +78,8 @@ pub(super) struct When {
     /// The program that starts the server says, in words that none but it has, that it
     /// refuses an argument.
     launcher_refuses: Option<bool>,
+    /// The same, where the server itself started that program.
+    refuses_inside: Option<bool>,
     /// The command is the address of a server.
     url_command: Option<bool>,
     /// The command asks for a help text or a version.
@@ -285,6 +287,9 @@ impl When {
             && is(self.words_lost, facts::words_lost)
             && is(self.launcher_refuses, |failure| {
                 refusing_launcher(failure).is_some()
+            })
+            && is(self.refuses_inside, |failure| {
+                refusing_inside(failure).is_some()
             })
             && is(self.url_command, facts::url_command)
             && is(self.asks_help, facts::asks_help)

@@ -115,6 +115,13 @@ static SOURCES: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     ])
 });
 
+/// The line of a module above an error of Node, marked.
+static LINKED: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+    compiled(&[
+        r"(?m)^(?:file://)?(?P<file>/[^\n:]{1,300}\.[cm]?[jt]sx?):(?P<line>\d{1,9})\n[^\n]{0,400}\n\s*\^+\s*\n",
+    ])
+});
+
 /// A call of Python that replaces the server by another program.
 static EXEC: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     compiled(&[r#"\bos\.(?:exec|spawn)\w*\([^\n'"]{0,40}['"](?P<name>[^'"\n]{1,200})['"]"#])
@@ -353,8 +360,10 @@ pub(super) fn origin(text: &str) -> Option<String> {
         others
             .iter()
             .find_map(|language| language.captures_iter(bytes).find(own))
-    })?;
-    at(&frame)
+    });
+    // Of modules that do not fit each other, Node shows the line alone.
+    let linked = || LINKED.first()?.captures_iter(bytes).find(own);
+    at(&frame.or_else(linked)?)
 }
 
 fn at(frame: &Captures<'_>) -> Option<String> {
@@ -614,6 +623,11 @@ mod tests {
         ] {
             assert_eq!(found("missing_file", told, &[])["origin"], origin, "{told}");
         }
+        let linked = "file:///srv/s.mjs:3\nimport {A} from './b.mjs';\n        ^\nSyntaxError: The requested module './b.mjs' does not provide an export named 'A'\n    at ModuleJob._instantiate (node:internal/modules/esm/module_job:213:21)";
+        assert_eq!(
+            found("crashed_during_startup", linked, &[])["origin"],
+            "/srv/s.mjs:3"
+        );
         let of_crash = found("crashed_during_startup", python, &[]);
         assert!(of_crash.keys().all(|name| name == "origin"), "{of_crash:?}");
         let exec = "  File \"/srv/s.py\", line 2, in <module>\n    os.execvp(\"up\", argv)\n  File \"<frozen os>\", line 574, in execvp\nFileNotFoundError: [Errno 2] No such file or directory";

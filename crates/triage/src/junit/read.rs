@@ -105,6 +105,9 @@ fn kind_of(head: &[u8]) -> FileKind {
     if is_tap(text) {
         return FileKind::Tap;
     }
+    if is_toml(text) {
+        return FileKind::Other("it is TOML or INI, and no test report");
+    }
     if text.starts_with('{') || text.starts_with('[') {
         let holds = |words: &&str| text.contains(words);
         let found = JSON.iter().find(|(words, _)| words.iter().all(holds));
@@ -121,6 +124,20 @@ fn kind_of(head: &[u8]) -> FileKind {
         return FileKind::Other("it is a coverage report (LCOV), and no test report: leave it out");
     }
     FileKind::Xml
+}
+
+/// Whether a text begins with the head of a table, as TOML and INI have it: `[a.b]`. An array of
+/// JSON has letters in quotes alone, but for three words.
+fn is_toml(text: &str) -> bool {
+    let line = text.lines().next().unwrap_or_default().trim_end();
+    let name = line
+        .strip_prefix('[')
+        .and_then(|rest| rest.strip_suffix(']'));
+    let name = name.unwrap_or_default().trim_matches(['[', ']', ' ']);
+    let is_word = |c: char| c.is_alphanumeric() || "._-\" ".contains(c);
+    name.starts_with(|c: char| c.is_ascii_alphabetic())
+        && name.chars().all(is_word)
+        && !matches!(name, "true" | "false" | "null")
 }
 
 /// Whether a file that begins like this is the configuration of a framework, under a name that

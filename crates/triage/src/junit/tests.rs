@@ -746,6 +746,8 @@ fn what_is_no_test_report_is_named() {
         ),
         ("{\"numTotalTests\":1}", "jest-junit"),
         ("[1]", "unknown kind"),
+        ("[true]", "unknown kind"),
+        ("[mcp_servers.a]\ncommand = \"python3\"\n", "TOML"),
     ] {
         let problem = read_all(begin).0.problem.unwrap();
         assert!(problem.contains(word), "{problem}");

@@ -10,6 +10,13 @@ use jelly_base::text::{LazyPattern, close_names};
 /// argument.
 const METAWORDS: &[&str] = &["options", "option", "args", "flags", "command", "arguments"];
 
+/// Arguments of which some are left out.
+struct LeftOut {
+    rest: Vec<String>,
+    /// What is left out as the value of a flag before it, and where it would stand.
+    value: Option<(usize, String)>,
+}
+
 impl Doctor<'_> {
     pub(super) fn argument(&self) -> Remedy {
         static EXAMPLE: [LazyPattern; 1] = [LazyPattern::new(
@@ -122,9 +129,21 @@ impl Doctor<'_> {
             words[index] = meant;
             return write(&what, self.at_arg(index), &words);
         }
-        if let Some(rest) = self.without_unknown() {
+        // What a program inside refuses stands in none of its own arguments.
+        if self.rule == "config/started-program-refused" {
+            return Remedy::new();
+        }
+        if let Some(LeftOut { rest, value }) = self.without_unknown() {
             let what = "It does not know what is left out here; write";
-            return write(what, at, &rest);
+            let remedy = write(what, at, &rest);
+            // Nobody else knows whether it stood for itself.
+            let Some((index, value)) = value else {
+                return remedy;
+            };
+            let mut kept = rest;
+            let what = format!("Or, where `{value}` stands for itself, keep it:");
+            kept.insert(index, value);
+            return remedy.say(what).paste(started.args(&kept).members);
         }
         let named = |text: &str| {
             let at = text.len() > 1 && self.told.contains(text);
@@ -191,10 +210,11 @@ impl Doctor<'_> {
     }
 
     /// The arguments without those that it lists as unknown.
-    fn without_unknown(&self) -> Option<Vec<String>> {
+    fn without_unknown(&self) -> Option<LeftOut> {
         let listed = self.unknown()?;
         let listed: Vec<&str> = listed.split_whitespace().collect();
         let mut kept = Vec::new();
+        let mut value = None;
         let mut left_out = false;
         for (index, word) in self.started.words().into_iter().enumerate() {
             let flag = word.split('=').next().unwrap_or_default();
@@ -207,11 +227,13 @@ impl Doctor<'_> {
                 && self.started.args[index - 1].text.starts_with("--")
                 && !self.started.args[index - 1].text.contains('=');
             left_out = index >= self.started.program_end() && (is_listed || is_value);
-            if !left_out {
-                kept.push(word);
+            match left_out {
+                true if is_value => value = Some((kept.len(), word)),
+                true => {}
+                false => kept.push(word),
             }
         }
-        (kept.len() < self.started.args.len()).then_some(kept)
+        (kept.len() < self.started.args.len()).then_some(LeftOut { rest: kept, value })
     }
 }
 

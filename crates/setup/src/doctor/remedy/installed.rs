@@ -25,6 +25,12 @@ const PROGRAMS: WordList = WordList(
      easy_install- pip pydoc.bat pypy python pythonw wheel wheel- 𝜋thon",
 );
 
+const NO_ENVIRONMENT: &str = "The virtual environment of the project is not there; make it, and \
+                              install into it what the server needs:";
+
+const LOST_PYTHON: &str =
+    "The virtual environment of the project has lost its Python, as when that was replaced;";
+
 impl Doctor<'_> {
     /// Has a launcher fetch the server that is not installed.
     pub(super) fn fetching(&self, name: &str) -> Remedy {
@@ -94,7 +100,14 @@ impl Doctor<'_> {
                  install --force` from the source that it came from, which may be another than \
                  the package of its name."
             )),
-            None => Remedy::new(),
+            None => match self.environment_around(&file) {
+                Some((root, made)) if self.context.sight.is_there(&root) => Remedy::new().say(format!(
+                    "{LOST_PYTHON} move what else lies in its folder away, make it again (`{made}`), \
+                     and install into it what the server needs."
+                )),
+                Some((_, made)) => Remedy::new().say(NO_ENVIRONMENT).run(made),
+                None => Remedy::new(),
+            },
         };
         let what = format!(
             "It is there, and {shown} is not; write a program that reads it at {}, and this \
@@ -194,6 +207,16 @@ impl Doctor<'_> {
 
     /// Nothing is at the path of the command.
     pub(super) fn nothing_there(&self, name: &str) -> Remedy {
+        let what = "Nothing is at that path; write the one where the program lies,";
+        self.lost_program(name).unwrap_or_else(|| {
+            let program = blank("path of the program");
+            let remedy = Remedy::new().write(what, self.started.command(&program));
+            remedy.instead_of(&["install-program"])
+        })
+    }
+
+    /// What there was at the path of the command, or what is meant by it, where that shows.
+    pub(super) fn lost_program(&self, name: &str) -> Option<Remedy> {
         if name.starts_with("http://") || name.starts_with("https://") {
             let started = self.started;
             let members = started.format.reached_at(&started.shown(name), false);
@@ -202,7 +225,7 @@ impl Doctor<'_> {
                 true => "A server that is reached over HTTP is not started.".to_owned(),
                 false => format!("{} takes no address from this file.", started.format.name),
             };
-            return Remedy::new()
+            let remedy = Remedy::new()
                 .why(why)
                 .what(format!(
                     "`{}` is an address, and no program.",
@@ -213,6 +236,7 @@ impl Doctor<'_> {
                     Change { place, members },
                 )
                 .instead_of_all();
+            return Some(remedy);
         }
         let file = self.whole(name);
         let own = file.file_name().map(|own| own.to_string_lossy());
@@ -242,21 +266,21 @@ impl Doctor<'_> {
             // Any other Python lacks what the project needs.
             remedy = match (folder, python) {
                 (None, _) => remedy
-                    .say("The virtual environment of the project is not there; make it, and install into it what the server needs:")
+                    .say(NO_ENVIRONMENT)
                     .run(made),
                 (Some(_), Some(python)) => remedy.write(
                     "Its environment has another Python; write",
                     self.started.command(&python.display().to_string()),
                 ),
                 (Some(folder), None) if self.is_own_environment(folder) => remedy
-                    .say("The virtual environment of the project has lost its Python, as when that was replaced; move it aside, make it again, and install into it what the server needs:")
+                    .say(format!("{LOST_PYTHON} move it aside, make it again, and install into it what the server needs:"))
                     .run(match made.contains("-m venv ") {
                         true => format!("{} && {made}", self.moved_aside(folder)),
                         false => made,
                     }),
-                (Some(_), None) => remedy.say(
-                    "The virtual environment of the project has lost its Python, as when that was replaced; move what else lies in its folder away, and make it again.",
-                ),
+                (Some(_), None) => remedy.say(format!(
+                    "{LOST_PYTHON} move what else lies in its folder away, and make it again (`{made}`)."
+                )),
             };
         } else if let Some(near) = self.context.sight.on_path(own) {
             remedy = remedy.write(
@@ -267,15 +291,30 @@ impl Doctor<'_> {
         // The name is there, and what it leads to is not.
         let names = file.parent().map(|folder| self.context.sight.names(folder));
         let is_link = names.is_some_and(|names| names.iter().any(|name| name == own));
+        if remedy.is_empty() && !is_link {
+            return None;
+        }
         let what = match is_link {
             true => {
                 "What is at that path is a link that leads nowhere; write the path of a program,"
             }
             false => "Nothing is at that path; write the one where the program lies,",
         };
-        remedy
-            .write(what, self.started.command(&blank("path of the program")))
-            .instead_of(&["install-program"])
+        let program = blank("path of the program");
+        let remedy = remedy.write(what, self.started.command(&program));
+        Some(remedy.instead_of(&["install-program"]))
+    }
+
+    /// The virtual environment of a script's own project whose Python its first line names, and
+    /// how it is made.
+    fn environment_around(&self, script: &Path) -> Option<(PathBuf, String)> {
+        let interpreter = self.interpreter_of(script)?;
+        let own = interpreter.file_name()?.to_str()?;
+        let made = self.environment_of(&interpreter, own)?;
+        let root = interpreter.parent()?.parent()?;
+        script
+            .starts_with(root.parent()?)
+            .then(|| (root.to_owned(), made))
     }
 
     /// How the virtual environment is made whose Python a path names.

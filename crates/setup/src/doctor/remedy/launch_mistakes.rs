@@ -1,10 +1,13 @@
 //! Mistakes in how a server is launched, which its own words do not tell:
 //! words that no shell splits, and files that the system refuses to run.
 
+use super::odd_characters::{blank_at_an_end, plain_blanks};
 use super::prescribe::{Doctor, blank};
 use super::seen::Seen;
 use super::steps::Remedy;
-use crate::doctor::launcher::{assigned, has_shell_words, is_for_a_shell, without_redirections};
+use crate::doctor::launcher::{
+    SHELLS, assigned, has_shell_words, is_for_a_shell, without_redirections,
+};
 use crate::doctor::written::quoted;
 use jelly_base::model::Phase;
 use jelly_base::text::WordList;
@@ -14,8 +17,6 @@ use std::path::{Path, PathBuf};
 /// Programs that run a line of a shell, here or elsewhere.
 pub(super) const RUN_LINES: WordList =
     WordList("cmd cmd.exe docker kubectl podman powershell pwsh ssh wsl wsl.exe");
-
-pub(super) const SHELLS: &[&str] = &["bash", "dash", "sh", "zsh"];
 
 /// Programs whose first argument is a command of theirs, which has no blank.
 pub(super) const WITH_COMMANDS: &[&str] = &[
@@ -60,12 +61,14 @@ impl Doctor<'_> {
                 .flatten()
         };
         self.shell_of_windows()
+            .or_else(|| self.odd_character())
             .or_else(|| self.shell_line())
             .or_else(|| self.quoted_command())
             .or_else(|| self.whole_line())
             .or_else(|| self.assignment())
             .or_else(|| self.split_path())
             .or_else(words)
+            .or_else(|| self.saved_for_windows())
             .or_else(|| self.refused_file())
     }
 
@@ -217,11 +220,18 @@ impl Doctor<'_> {
         let name = self.started.format.command_name();
         let text = &self.started.command.text;
         let (what, how) = match text.trim().contains(char::is_whitespace) {
-            true => ("holds a whole command line", "Write its words apart,"),
-            false => ("has a blank before or behind its name", "Write it without,"),
+            true => (
+                "holds a whole command line".to_owned(),
+                "Write its words apart,",
+            ),
+            false => (
+                format!("has {} before or behind its name", blank_at_an_end(text)),
+                "Write it without,",
+            ),
         };
+        let shown = self.started.shown(text.trim_matches(['\n', '\r']));
         let remedy = Remedy::new()
-            .what(format!("`{name}` {what}: `{}`.", self.started.shown(text)))
+            .what(format!("`{name}` {what}: `{shown}`."))
             .why("It is taken for the name of a program.")
             .write(how, members);
         let rule = "doctor/whole-line-in-command";
@@ -268,8 +278,9 @@ impl Doctor<'_> {
         let wrong = started.args.iter().position(|arg| is_wrong(&arg.text))?;
         let (mut words, mut is_redirected) = (Vec::new(), false);
         for arg in started.args {
+            let plain = || plain_blanks(&plain_signs(&arg.text));
             let apart = is_wrong(&arg.text)
-                .then(|| shlex::split(&plain_signs(&arg.text)).or_else(|| shlex::split(&arg.text)));
+                .then(|| shlex::split(&plain()).or_else(|| shlex::split(&arg.text)));
             match apart.flatten() {
                 Some(split) => {
                     let kept = without_redirections(&split);
@@ -482,7 +493,7 @@ fn no_script(file: &Path, text: &str) -> Option<(String, Remedy)> {
 }
 
 /// The files of its kind, as `.gitattributes` has them: by their ending, or by its name.
-fn alike(file: &Path) -> String {
+pub(super) fn alike(file: &Path) -> String {
     let name = || file.file_name().unwrap_or_default().to_string_lossy();
     let pattern = match file.extension() {
         Some(ending) => format!("*.{}", literal(&ending.to_string_lossy())),
@@ -510,7 +521,11 @@ fn literal(name: &str) -> String {
 
 pub(super) fn several_words(text: &str) -> String {
     if !text.trim().contains(char::is_whitespace) {
-        return format!("`{text}` has a blank at an end, which belongs to no name.");
+        return format!(
+            "`{}` has {} before or behind it, which belongs to no name.",
+            text.trim(),
+            blank_at_an_end(text)
+        );
     }
     format!("`{text}` is one argument, and holds several words.")
 }

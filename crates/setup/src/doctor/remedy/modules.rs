@@ -80,6 +80,9 @@ impl Doctor<'_> {
             return Some(remedy.run(put_aside(folder)));
         }
         let package = name.as_deref().filter(|name| !name.starts_with(['.', '/']));
+        if let Some(remedy) = package.and_then(|package| self.own_package(package, &file)) {
+            return Some(remedy);
+        }
         let package = package.map(|name| {
             let parts = if name.starts_with('@') { 2 } else { 1 };
             name.split('/').take(parts).collect::<Vec<_>>().join("/")
@@ -99,6 +102,9 @@ impl Doctor<'_> {
 
     fn python_module(&self, name: &str) -> Option<Remedy> {
         let module = name.split('.').next().unwrap_or(name);
+        if self.is_own_module(module) {
+            return None;
+        }
         let server = module.replace('_', "-");
         let known = pypi_package(name, &self.whole_story());
         let package = known.or_else(|| (is_on_pypi(&server) == Some(true)).then_some(&*server));

@@ -4,6 +4,7 @@
 use super::npm::{LEVELS, NpmPackage, installed_at, is_installed, package_in, package_name};
 use super::prescribe::{Doctor, blank, found};
 use super::steps::{Remedy, put_aside};
+use super::withheld::Withheld;
 use crate::doctor::launcher::Package;
 use crate::doctor::versions::{Version, npm_allows};
 use jelly_base::text::{LazyPattern, shell_word as word};
@@ -28,6 +29,8 @@ pub(super) struct Lack {
     is_torn: bool,
     /// The file that is meant, which the import names without its ending.
     meant: Option<String>,
+    /// It is there, and not for this import.
+    withheld: Option<Withheld>,
 }
 
 impl Lack {
@@ -42,6 +45,9 @@ impl Lack {
             "The installed `{}`{version} has no {}.",
             self.package, self.part
         );
+        if let Some(withheld) = &self.withheld {
+            return withheld.told(&format!("`{}`{version}", self.package), &self.part);
+        }
         if let Some(meant) = &self.meant {
             let why = format!("`{meant}` is there, and a module names a file with its ending.");
             return (what, why);
@@ -120,9 +126,13 @@ impl Doctor<'_> {
         let undefined = found(&UNDEFINED, &whole);
         if let Some(folder) = undefined {
             let (folder, package, _) = installed_at(Path::new(&folder))?;
-            let part = found(&SUBPATH, &whole);
-            let part = part.map_or_else(|| "main file".to_owned(), |part| format!("`{part}`"));
-            return Some(self.lacking(folder, package, importer, part, false));
+            let subpath = found(&SUBPATH, &whole);
+            let withheld = Withheld::of(subpath.as_deref().unwrap_or("."), &folder, sight);
+            let part = subpath.map_or_else(|| "main file".to_owned(), |part| format!("`{part}`"));
+            return Some(Lack {
+                withheld,
+                ..self.lacking(folder, package, importer, part, false)
+            });
         }
         if let Some(specifier) = found(&IMPORTED, &whole) {
             let package = package_in(&specifier)?;
@@ -186,6 +196,7 @@ impl Doctor<'_> {
             part,
             is_torn,
             meant: None,
+            withheld: None,
         }
     }
 
@@ -207,6 +218,15 @@ impl Doctor<'_> {
         })
     }
 
+    /// The line of the server's own code that wants it.
+    fn importing_line(&self) -> Option<String> {
+        static FRAME: [LazyPattern; 1] = [LazyPattern::new(
+            r"(?m)^\s+at (?:[^\n(]* \()?(?:file://)?(?P<it>/[^\s:()]+:\d+):\d+\)?$",
+        )];
+        let place = found(&FRAME, self.stderr)?;
+        (!place.contains("/node_modules/")).then_some(place)
+    }
+
     /// Where Node finds a package from this file.
     fn installed(&self, package: &str, importer: &Path) -> Option<PathBuf> {
         let folders = importer.ancestors().skip(1).take(LEVELS);
@@ -226,6 +246,19 @@ impl Doctor<'_> {
             return Remedy::new().say(format!(
                 "Give the import its ending, as in `…/{meant}`, in {importer} or what it is built from."
             ));
+        }
+        // What is linked there is somebody's own, whatever npm has under its name.
+        let linked = self.context.sight.real(&lack.folder);
+        if let Some(own) = linked.filter(|folder| !is_installed(folder)) {
+            let remedy = Remedy::new().say(format!(
+                "It is linked from {}: correct the import, or add there what it lacks.",
+                own.display()
+            ));
+            let build = NpmPackage::project(&own.join("package.json"), self.context.sight);
+            return match build.and_then(|own| own.build()) {
+                Some(line) => remedy.say("Where a build makes it, build it:").run(line),
+                None => remedy,
+            };
         }
         let is_cached = root.contains("/_npx/");
         let (package, prefix) = (word(&lack.package), word(root));
@@ -258,6 +291,25 @@ impl Doctor<'_> {
             Some(project) => project.add(&spec),
             None => format!("npm install --prefix {prefix} {}", word(&spec)),
         };
+        if let (None, Some(withheld)) = (&wanted, &lack.withheld) {
+            let first = match withheld {
+                Withheld::ForOthers(ways) if ways.iter().all(|way| way != "require") => {
+                    "Load it by `import` where it is loaded by `require`."
+                }
+                Withheld::ForOthers(_) => "Load it as it is exported.",
+                Withheld::Unnamed(_) => "Import what it exports in its place.",
+            };
+            let remedy = match self.importing_line() {
+                Some(place) => Remedy::new().say(format!("{first} The place: {place}")),
+                None => Remedy::new().say(first),
+            };
+            return remedy
+                .say("Or take a version that exports it:")
+                .run(versions)
+                .say(format!(
+                    "Install that one by `{line}`, which writes it into `package.json`, too."
+                ));
+        }
         if wanted.is_none() {
             return Remedy::new()
                 .say("If the name is right, look which of its versions has it:")

@@ -86,6 +86,7 @@ pub fn look(diagnosis: &mut Diagnosis, failure: &Failure, server: &PlanServer<'_
         let remedy = match cause {
             "invalid_argument" => Some(doctor.lacking_flag()),
             "missing_module" => Some(doctor.remedy(cause)),
+            "command_not_found" if is_own_command(failure) => doctor.known_command(),
             "missing_file" if starts_here(failure) => Some(doctor.remedy(cause)),
             _ => None,
         };
@@ -103,6 +104,17 @@ pub fn look(diagnosis: &mut Diagnosis, failure: &Failure, server: &PlanServer<'_
     if let Some(manager) = package_manager(&folder_of(failure, server), server.sight) {
         install_by(manager, &mut diagnosis.advice.fix);
     }
+}
+
+/// Whether the server's own command was not to be had; one that it starts is another's.
+fn is_own_command(failure: &Failure) -> bool {
+    let is_unstarted = matches!(failure.phase, Some(Phase::Config | Phase::Spawn));
+    is_unstarted
+        && !failure
+            .argv
+            .iter()
+            .chain(&failure.cwd)
+            .any(|text| text.contains("${"))
 }
 
 /// Whether its start failed, and its paths can be looked at: a folder that only

@@ -31,6 +31,7 @@ const OTHERWISE: &[&str] = &[
     "python/module-shadowed",
     "python/name-removed",
     "python/python-2",
+    "python/python-2-at-start",
 ];
 
 /// Rules that say all: nothing of the entry mends what was built for another system.

@@ -53,6 +53,23 @@ impl Doctor<'_> {
         if !matches!(phase, Some(Phase::Config | Phase::Spawn)) {
             return self.upstream();
         }
+        if let Some(remedy) = self.known_command() {
+            return remedy;
+        }
+        let started = self.started;
+        let name = started.command.text.trim();
+        if name.contains(['/', '\\']) {
+            return self.nothing_there(name);
+        }
+        let full = blank(&format!("full path of {name}"));
+        self.fetching(name)
+            .write("Install it, or write its full path", started.command(&full))
+            .instead_of(&["install-program"])
+    }
+
+    /// What a look at the machine shows of a program that was not started: which one is meant,
+    /// where it lies, or what was lost.
+    pub(super) fn known_command(&self) -> Option<Remedy> {
         let (started, sight) = (self.started, self.context.sight);
         let name = started.command.text.trim();
         if let Some(members) = self.split() {
@@ -60,13 +77,13 @@ impl Doctor<'_> {
                 "`{}` holds a whole command line; write its words apart,",
                 started.format.command_name()
             );
-            return known_program(what, members, MEANT);
+            return Some(known_program(what, members, MEANT));
         }
         if name.contains('/') && sight.is_there(&self.whole(name)) {
-            return self.without_interpreter(name);
+            return Some(self.without_interpreter(name));
         }
         if name.contains(['/', '\\']) {
-            return self.nothing_there(name);
+            return self.lost_program(name);
         }
         if let Some(path) = started.variable("PATH") {
             let found = sight.on_path(name);
@@ -79,10 +96,10 @@ impl Doctor<'_> {
                  none of its folders; delete it there, or write:",
                 self.at(path.place)
             );
-            return Remedy::new()
+            let remedy = Remedy::new()
                 .say(what)
-                .paste(started.command(&full).members)
-                .instead_of(INSTALLED);
+                .paste(started.command(&full).members);
+            return Some(remedy.instead_of(INSTALLED));
         }
         // What shells load when somebody signs in, no client can start.
         if let Some((_, program)) = SHELL_FUNCTIONS
@@ -94,32 +111,26 @@ impl Doctor<'_> {
                  the path that `command -v {program}` tells there"
             );
             let full = blank(&format!("full path of {program}"));
-            return known_program(what, started.command(&full), INSTALLED);
+            return Some(known_program(what, started.command(&full), INSTALLED));
         }
         let meant = launchers_like(name);
         if let Some(meant) = meant.iter().find(|name| sight.on_path(name).is_some()) {
             let what = format!("`{name}` is probably `{meant}`, mistyped; write");
-            return known_program(what, started.command(meant), MEANT);
+            return Some(known_program(what, started.command(meant), MEANT));
         }
         let is_file = |path: &Path| sight.is_there(path) && !sight.is_folder(path);
         if let Some(path) = elsewhere(name, self.context.home, &is_file) {
             let what = "It is installed, in a folder that the PATH does not name; write";
             let path = path.display().to_string();
-            return known_program(what, started.command(&path), INSTALLED);
+            return Some(known_program(what, started.command(&path), INSTALLED));
         }
-        if let Some(meant) = meant.first() {
-            let what = format!(
-                "`{name}` is probably `{meant}`, mistyped; that is not installed here either: \
-                 install it, and write"
-            );
-            return Remedy::new()
-                .write(what, started.command(meant))
-                .instead_of(&["install-program", "compare-path"]);
-        }
-        let full = blank(&format!("full path of {name}"));
-        self.fetching(name)
-            .write("Install it, or write its full path", started.command(&full))
-            .instead_of(&["install-program"])
+        let meant = meant.first()?;
+        let what = format!(
+            "`{name}` is probably `{meant}`, mistyped; that is not installed here either: install \
+             it, and write"
+        );
+        let instead_of = &["install-program", "compare-path"];
+        Some(known_program(what, started.command(meant), instead_of))
     }
 
     /// A program that the server starts: its path is often a word of the entry.

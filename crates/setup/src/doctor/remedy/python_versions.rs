@@ -9,7 +9,7 @@ use super::pythons::{
 use super::steps::Remedy;
 use super::uv_tools::from_its_source;
 use crate::doctor::versions::{Version, python_allows, python_least};
-use jelly_base::text::{LazyPattern, shell_word as word};
+use jelly_base::text::{LazyPattern, pypi_package, shell_word as word};
 use regex::Regex;
 use std::path::Path;
 
@@ -54,6 +54,11 @@ impl Doctor<'_> {
             "pip-list",
             "show-dependencies",
         ];
+        // A package of its name is a stranger's.
+        let is_own = |module: String| self.is_own_module(&module);
+        if self.module_in_quarrel().is_some_and(is_own) {
+            return Remedy::new();
+        }
         let Some(wanted) = self.wanted() else {
             // Nobody knows which one it is.
             return match self.installing("<dependency>==<version>", &[]) {
@@ -208,7 +213,9 @@ impl Doctor<'_> {
                 let quarrel = self.quarrel(&whole)?;
                 let dist = env.as_ref().and_then(|env| env.dist(&quarrel.module));
                 let version = dist.as_ref().and_then(|dist| dist.version.clone());
-                let name = dist.map_or_else(|| quarrel.module.clone(), |dist| dist.name);
+                // A package with the name of a module may be a stranger's.
+                let known = || pypi_package(&quarrel.module, "").map(str::to_owned);
+                let name = dist.map(|dist| dist.name).or_else(known)?;
                 let wanted = self.by_its_caller(&quarrel, &name, version.as_ref());
                 let below = wanted.spec.split_once('<');
                 let below = below.map(|(_, below)| below.to_owned());
@@ -319,6 +326,11 @@ impl Doctor<'_> {
             "{package} {installed} is installed, and {asker} does not say which version it needs."
         );
         of(format!("{package}<{below}"), Some(why))
+    }
+
+    /// The module that does not have what is taken from it.
+    pub(super) fn module_in_quarrel(&self) -> Option<String> {
+        Some(self.quarrel(&self.whole_story())?.module)
     }
 
     /// Which package changed, by the words of the exception and by the code

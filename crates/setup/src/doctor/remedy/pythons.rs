@@ -205,6 +205,30 @@ impl<'a> Env<'a> {
         self.read(folder)
     }
 
+    /// Whether a module of this name is installed.
+    pub(super) fn has(&self, module: &str) -> bool {
+        let folder = self.site.join(module);
+        self.sight.is_there(&folder) || self.sight.is_there(&self.site.join(format!("{module}.py")))
+    }
+
+    /// Where the package that brought a module was installed from, where that is no registry:
+    /// a folder, a file or a repository, as its metadata says (`direct_url.json`).
+    pub(super) fn source_of(&self, module: &str) -> Option<String> {
+        let name = self.dist(module)?.name;
+        let folders = self.folders().into_iter();
+        let mut own = folders.filter(|folder| {
+            let named = folder.split_once('-');
+            named.is_some_and(|(own, _)| normal(own) == normal(&name))
+        });
+        let text = own.find_map(|own| {
+            self.sight
+                .text(&self.site.join(own).join("direct_url.json"))
+        });
+        let source: serde_json::Value = serde_json::from_str(&text?).ok()?;
+        let url = source["url"].as_str()?;
+        Some(url.strip_prefix("file://").unwrap_or(url).to_owned())
+    }
+
     fn folders(&self) -> Vec<String> {
         let names = self.sight.names(&self.site).into_iter();
         names
@@ -331,13 +355,16 @@ fn quoted_range(line: &str, package: &str) -> Option<String> {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Frame {
     pub(super) file: PathBuf,
+    /// The line of the file.
+    pub(super) number: usize,
+    /// What stands there.
     pub(super) line: String,
 }
 
 /// The frames of the last traceback, the innermost last; those of Python
 /// itself are left out.
 pub(super) fn frames(stderr: &str) -> Vec<Frame> {
-    static FRAME: LazyPattern = LazyPattern::new(r#"^File "([^"\n]+)", line \d+"#);
+    static FRAME: LazyPattern = LazyPattern::new(r#"^File "([^"\n]+)", line (\d+)"#);
     let bare = |line: &str| {
         let line = line.trim_start_matches([' ', '|', '+', '-', '\t']);
         line.trim_end().to_owned()
@@ -357,6 +384,7 @@ pub(super) fn frames(stderr: &str) -> Vec<Frame> {
         if is_own {
             frames.push(Frame {
                 file,
+                number: found[2].parse().unwrap_or_default(),
                 line: source.unwrap_or_default(),
             });
         }
@@ -437,7 +465,14 @@ mod tests {
             ))
         );
         let line = "@server.list()".to_owned();
-        assert_eq!(frames(stderr), [Frame { file, line }]);
+        assert_eq!(
+            frames(stderr),
+            [Frame {
+                file,
+                number: 2,
+                line
+            }]
+        );
         assert_eq!(module_of(Path::new("/srv/main.py")), None);
     }
 }

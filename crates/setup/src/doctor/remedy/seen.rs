@@ -3,14 +3,13 @@
 
 use super::debuggers::{waits, without};
 use super::entries::Change;
-use super::launch_mistakes::SHELLS;
 use super::npm::{NpmPackage, package_name};
 use super::prescribe::{Doctor, blank, found};
 use super::pythons::{name_of_spec, normal};
 use super::steps::Remedy;
 use crate::doctor::clients::Client;
 use crate::doctor::entry::Config;
-use crate::doctor::launcher::{is_folder_flag, name_of};
+use crate::doctor::launcher::{SHELLS, is_folder_flag, name_of};
 use jelly_base::model::{Diagnosis, ErrorCategory, Outcome, Phase, Side};
 use jelly_base::text::redact::Redactor;
 use jelly_base::text::{LazyPattern, close_names, shell_word as word};
@@ -54,6 +53,8 @@ pub(super) struct Seen {
     rule: &'static str,
     root_cause: &'static str,
     remedy: Remedy,
+    /// What it names may be a mistake in the server's code.
+    is_of_own_code: bool,
 }
 
 impl Seen {
@@ -63,6 +64,20 @@ impl Seen {
             rule,
             root_cause,
             remedy,
+            is_of_own_code: false,
+        }
+    }
+
+    /// A cause that lies in files of the server's own: whether they are wrong or were left out,
+    /// no look tells.
+    pub(super) fn of_own_code(
+        rule: &'static str,
+        root_cause: &'static str,
+        remedy: Remedy,
+    ) -> Self {
+        Self {
+            is_of_own_code: true,
+            ..Self::new(rule, root_cause, remedy)
         }
     }
 
@@ -76,9 +91,9 @@ impl Seen {
             diagnosis.retryable = Some(is_timeout);
             diagnosis.root_cause = self.root_cause.to_owned();
         }
-        // What the machine shows of a start is none of the server's code.
+        // What else the machine shows of a start is none of the server's code.
         diagnosis.side = Side::Test;
-        diagnosis.ambiguous = false;
+        diagnosis.ambiguous = self.is_of_own_code;
         diagnosis.rule = self.rule.to_owned();
         diagnosis.suspect = None;
         self.remedy.apply(&mut diagnosis.advice, config, redactor);
@@ -100,6 +115,7 @@ impl Doctor<'_> {
                 .or_else(|| self.installing_still(root_cause));
         }
         self.shadowed_module()
+            .or_else(|| self.own_part(root_cause))
             .or_else(|| self.lost_folder())
             .or_else(|| self.lost_by_variable(root_cause))
             .or_else(|| self.lost_script())

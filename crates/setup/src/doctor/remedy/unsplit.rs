@@ -1,12 +1,12 @@
 //! Several words in one argument of an entry, which no shell splits.
 
-use super::launch_mistakes::{
-    ONE_WORD, RUN_LINES, SHELLS, WITH_COMMANDS, WITH_PACKAGES, several_words,
-};
+use super::launch_mistakes::{ONE_WORD, RUN_LINES, WITH_COMMANDS, WITH_PACKAGES, several_words};
+use super::odd_characters::blank_at_an_end;
 use super::prescribe::Doctor;
 use super::seen::Seen;
 use super::steps::Remedy;
-use crate::doctor::launcher::assigned;
+use crate::doctor::launcher::{SHELLS, assigned, is_flag};
+use jelly_base::text::LazyPattern;
 use std::path::Path;
 
 impl Doctor<'_> {
@@ -51,7 +51,7 @@ impl Doctor<'_> {
                     inner.is_some_and(|inner| !inner.contains(quote))
                 });
             }
-            if text.contains('\n') {
+            if text.trim().contains('\n') {
                 return false;
             }
             // What `env` takes for one variable with blanks in its value.
@@ -105,13 +105,14 @@ impl Doctor<'_> {
                 let asked = format!("undefined@{word}");
                 WITH_PACKAGES.contains(&program) && self.stderr.contains(&asked)
             };
-            // Its complaint repeats the word.
-            let is_refused = || is_flag(word) && self.stderr.contains(word);
+            let is_refused = || is_flag(word) && complains_of(self.stderr, word);
             word != text && !word.contains(char::is_whitespace) && (is_refused() || is_name())
         };
-        let what = |text: &str| format!("The argument `{text}` has a blank beside its word.");
-        let why =
-            "No shell takes the blank away: the program gets it, too, and knows no such word.";
+        let what = |text: &str| {
+            let (word, blank) = (text.trim(), blank_at_an_end(text));
+            format!("The argument `{word}` has {blank} beside its word.")
+        };
+        let why = "No shell takes it away: the program gets it, too, and knows no such word.";
         self.split_args("doctor/blank-beside-word", is_wrong, what, why)
     }
 
@@ -141,18 +142,50 @@ impl Doctor<'_> {
     }
 }
 
-/// `--name`, `-n` and `--name=value`.
-fn is_flag(word: &str) -> bool {
-    let name = word.split('=').next().unwrap_or_default();
-    let name = name.trim_start_matches('-');
-    word.starts_with('-')
-        && name.starts_with(|c: char| c.is_ascii_alphabetic())
-        && name
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || "-_".contains(c))
+/// Whether a line complains of this word; a usage only lists it.
+fn complains_of(said: &str, word: &str) -> bool {
+    static COMPLAINT: LazyPattern = LazyPattern::ascii(
+        r"(?i)\b(?:unknown|un(?:recogni[sz]ed|expected|supported)|invalid|illegal|bad|no such|not (?:recogni[sz]ed|known|defined|found|valid|a valid|an? option)|can(?:not|'?t) (?:find|open|read)|does not exist|refused?|extra|too many)\b",
+    );
+    static USAGE: LazyPattern = LazyPattern::ascii(r"(?i)^\s*(?:usage\b|[\[<|]|-)");
+    let is_of_word = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
+    let has_it = |line: &str| {
+        line.match_indices(word).any(|(at, _)| {
+            let after = &line[at + word.len()..];
+            !line[..at].ends_with(is_of_word) && !after.starts_with(is_of_word)
+        })
+    };
+    let mut lines = said.lines();
+    lines.any(|line| has_it(line) && COMPLAINT.is_match(line) && !USAGE.is_match(line))
 }
 
 /// Whether the words of a command are a path and what can only be its arguments.
 pub(super) fn is_path_with_flags(words: &[String]) -> bool {
     matches!(words, [path, flag, ..] if path.contains('/') && is_flag(flag))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::complains_of;
+
+    #[test]
+    fn a_usage_complains_of_no_word() {
+        for said in [
+            "s3: error: unrecognized arguments:  --verbose",
+            "Error: Cannot find module '/srv/ --verbose'",
+            "Unknown option: ' --verbose'",
+        ] {
+            assert!(complains_of(said, "--verbose"), "{said}");
+        }
+        for said in [
+            "usage: s3 [--verbose] [--root DIR]\nerror: API_KEY is not set",
+            "Usage: s3 [--verbose], unknown terms are ignored",
+            "  --verbose   say more of unknown files",
+            "unknown option --verbose-all",
+            "started with --verbose",
+        ] {
+            assert!(!complains_of(said, "--verbose"), "{said}");
+        }
+        assert!(!complains_of("the file not-yet is invalid", "-y"));
+    }
 }

@@ -1,0 +1,131 @@
+//! Packages of Node that are the project's own: its workspaces, itself, and what only its
+//! compiler knows by a name. What npm has under that name is a stranger's.
+
+use super::npm::{LEVELS, NpmPackage, package_in};
+use super::prescribe::Doctor;
+use super::sight::Sight;
+use super::steps::Remedy;
+use std::path::{Path, PathBuf};
+
+/// Endings of code that Node or a compiler for it reads.
+const ENDINGS: &[&str] = &["js", "mjs", "cjs", "ts", "mts", "cts", "jsx", "tsx", "json"];
+
+/// What a compiler replaces, and Node does not.
+const FOR_THE_COMPILER: &str = "Node knows no `paths` and no `baseUrl` of `tsconfig.json`: have \
+                                the build replace them, or write the import with a path that \
+                                begins with `./` or `../`.";
+
+impl Doctor<'_> {
+    /// What mends an import of what is the project's own, from this file; nothing where it may
+    /// be a package of npm.
+    pub(super) fn own_package(&self, specifier: &str, file: &Path) -> Option<Remedy> {
+        let remedy = self.own_package_by(specifier, file)?;
+        let name = package_in(specifier).unwrap_or_else(|| specifier.to_owned());
+        Some(
+            remedy.what(format!("Node finds no package `{name}`.")).why(
+                "It is the project's own name for something, and none that npm could install.",
+            ),
+        )
+    }
+
+    fn own_package_by(&self, specifier: &str, file: &Path) -> Option<Remedy> {
+        let sight = self.context.sight;
+        let is_alias = specifier.starts_with("@/") || specifier.starts_with('~');
+        if is_alias {
+            return Some(Remedy::new().say(FOR_THE_COMPILER));
+        }
+        let project = NpmPackage::project(file, sight)?;
+        let package = package_in(specifier).unwrap_or_else(|| specifier.to_owned());
+        if project.lists(&package) {
+            return None;
+        }
+        if project.name() == Some(&*package) {
+            return Some(Remedy::new().say(format!(
+                "`{package}` is the project itself: Node finds it by that name where its \
+                 `package.json` has `exports`; write the import with a path, or add them there: {}",
+                project.folder.join("package.json").display()
+            )));
+        }
+        if let Some((root, own)) = workspace_of(&package, &project.folder, sight) {
+            let line = root.line("install");
+            return Some(
+                Remedy::new()
+                    .say(format!(
+                        "It is the project's own, in {}; have the workspaces linked:",
+                        own.display()
+                    ))
+                    .run(line),
+            );
+        }
+        let own = code_of(&package, &project.folder, sight)?;
+        let what = format!("{} is the project's own. {FOR_THE_COMPILER}", own.display());
+        Some(Remedy::new().say(what))
+    }
+}
+
+/// The file or folder with code in a project that an import without a path may mean.
+fn code_of(package: &str, project: &Path, sight: &dyn Sight) -> Option<PathBuf> {
+    let first = package.split('/').next()?;
+    let is_code = |name: &str| {
+        ENDINGS
+            .iter()
+            .any(|ending| name.ends_with(&format!(".{ending}")))
+    };
+    [project.to_owned(), project.join("src")]
+        .into_iter()
+        .find_map(|folder| {
+            let own = folder.join(first);
+            let holds_code = || sight.names(&own).iter().any(|name| is_code(name));
+            if sight.is_folder(&own) && holds_code() {
+                return Some(own);
+            }
+            let mut files = ENDINGS
+                .iter()
+                .map(|it| folder.join(format!("{first}.{it}")));
+            files.find(|file| sight.is_there(file))
+        })
+}
+
+/// The root whose workspaces hold a package of this name, and the folder of that.
+fn workspace_of(package: &str, project: &Path, sight: &dyn Sight) -> Option<(NpmPackage, PathBuf)> {
+    project.ancestors().take(LEVELS).find_map(|folder| {
+        let patterns = workspaces(folder, sight);
+        let mut folders = patterns.iter().flat_map(|pattern| {
+            match pattern.trim_end_matches('/').split_once("/*") {
+                Some((above, _)) => {
+                    let above = folder.join(above.trim_start_matches("./"));
+                    let names = sight.names(&above).into_iter();
+                    names.map(|name| above.join(name)).collect()
+                }
+                None => vec![folder.join(pattern)],
+            }
+        });
+        let is_it = |own: &PathBuf| {
+            let found = NpmPackage::at(own, sight);
+            found.is_some_and(|found| found.name() == Some(package))
+        };
+        let own = folders.find(is_it)?;
+        // The root of a project is what its own files belong to.
+        let root = NpmPackage::project(&folder.join("package.json"), sight)?;
+        Some((root, own))
+    })
+}
+
+/// The patterns of the folders that are workspaces of this one.
+fn workspaces(folder: &Path, sight: &dyn Sight) -> Vec<String> {
+    if let Some(text) = sight.text(&folder.join("pnpm-workspace.yaml")) {
+        let listed = text
+            .lines()
+            .filter_map(|line| line.trim().strip_prefix("- "));
+        return listed
+            .map(|pattern| pattern.trim_matches([' ', '\'', '"']).to_owned())
+            .collect();
+    }
+    let Some(root) = NpmPackage::at(folder, sight) else {
+        return Vec::new();
+    };
+    let listed = &root.json["workspaces"];
+    let listed = listed.as_array().or_else(|| listed["packages"].as_array());
+    let patterns = listed.into_iter().flatten().filter_map(|it| it.as_str());
+    patterns.map(str::to_owned).collect()
+}
