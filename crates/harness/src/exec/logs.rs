@@ -84,7 +84,7 @@ fn is_error(notice: &Notice) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{BYTES, HeardLogs, LINES};
+    use super::{BYTES, HeardLogs, LINES, Records};
     use jelly_wire::{Listener as _, Notice};
     use serde_json::json;
 
@@ -106,7 +106,9 @@ mod tests {
         hear("notifications/message", json!({"code": 7}));
         hear("notifications/message", json!("\u{e9}".repeat(BYTES)));
         let lines = heard.0.lock().unwrap();
+        let Records { lines, error } = &*lines;
         assert_eq!(lines.len(), LINES);
+        assert_eq!(error.as_ref(), lines.back());
         assert_eq!(lines[LINES - 3], "told");
         assert_eq!(lines[LINES - 2], "{\"code\":7}");
         assert!(lines[LINES - 1].len() <= BYTES);

@@ -42,6 +42,7 @@ mod mentions;
 mod names;
 mod nothing;
 mod outages;
+mod pages;
 mod panics;
 mod parametrized;
 mod pools;
