@@ -5,12 +5,13 @@ use super::ailing::status_of;
 use super::clients::{client, service_asked};
 use super::group::{Group, OF_EACH, SERVERS, merge, subjects};
 use super::mentions::Mentions;
+use super::party::party;
 use super::service::service_of;
 use super::subject::{host_of, is_engine};
 use super::titles::suite_of;
 use jelly_base::model::FailureView;
 use jelly_base::model::{Outage, outage};
-use jelly_base::text::{LazyPattern, THIS_MACHINE, WordList};
+use jelly_base::text::{LazyPattern, THIS_MACHINE};
 use std::collections::{BTreeSet, HashMap};
 
 /// Joins groups that tell one outage in different words: they name the same
@@ -123,29 +124,6 @@ fn misses_socket(view: &FailureView<'_>) -> bool {
     let evidence = view.evidence.map(|(_, text)| text);
     let mut texts = [evidence, view.message].into_iter().flatten();
     texts.any(|text| MISSING.is_match(text))
-}
-
-/// Who did not answer, or answered with an error, by the name that a sentence begins with.
-pub(super) fn party(said: &str) -> Option<String> {
-    static PARTY: LazyPattern = LazyPattern::ascii(
-        r"(?x)\A(?:E\ +)?(?:[\w.:\\]*(?:Error|Exception):\ )?(?:
-              (?P<who>[A-Za-z][\w-]{2,}(?:\ [a-z][\w-]*){0,2}?)
-              (?::\ (?:\d{3}\b|rate\ limit|invalid\ cred|too\ many|unauthori)|\ (?:answered|returned|responded|replied|did\ not\ (?:answer|respond)|failed\ with|says|said|is\ (?:down|unavailable|unreachable))\b)
-            | (?:GET|POST|PUT|PATCH|DELETE)\ (?P<path>(?:/[A-Za-z][\w-]*){1,2})
-            | (?:timed\ out\ )?waiting\ for\ (?P<thing>(?:bucket|database|queue|service|stream|table|topic)\ [\w.-]+)
-            )",
-    );
-    const OF_ANY: WordList = WordList(
-        "api backend call client connection error exception failed failure fetch http https network \
-         operation peer remote request response server service socket status test the timeout upstream",
-    );
-    let found = PARTY.captures(said.trim())?;
-    let named = ["who", "path", "thing"]
-        .iter()
-        .find_map(|name| found.name(name));
-    let named = named?.as_str().to_ascii_lowercase();
-    let is_word = |word: &str| OF_ANY.has(word);
-    (!named.split(' ').all(is_word) && !named.ends_with("error")).then_some(named)
 }
 
 /// The root cause of an outage, and whether a socket of this machine is away: that is another

@@ -7,10 +7,10 @@ use super::error_codes::{cloud_code, codes, fatal_code, variant};
 use super::lacks::{Subject, SubjectKind};
 use super::members::missing_member;
 use super::names::{is_frame, own_lines};
-use super::outages::party;
 use super::pages::{
     cover, element_state, missing, pixels, redirected, refused, screenshot, sent_to, unhandled,
 };
+use super::party::party;
 use super::raised::initializer;
 use super::refusals::{arguments_refused, lacks_methods};
 use super::renamed::renamed;
