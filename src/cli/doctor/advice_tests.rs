@@ -84,7 +84,7 @@ chromedriver: --version
 command: -v
 composer: --lock, dump-autoload, update
 ctest: --output-on-failure, --rerun-failed, -R
-curl: --max-time, -H, -X, -d, -i, -sS
+curl: --max-time, -H, -X, -d, -i, -sS, -v
 df: -h
 dmesg: --ctime, -T
 docker: --all, --help, --rm, -i, -it, compose config, compose ps, info, login, logs, pull, run, system df

@@ -170,9 +170,6 @@ pub(crate) enum Oddity {
     /// Each engine of a run has a report of its own, in one folder, which is empty
     /// where it found no test.
     ReportPerEngine,
-    /// A file that can't be loaded is a case called as its class, and a group whose
-    /// hook failed is one called as its tests begin, before ` > `.
-    GroupsAsCases,
     /// Behind a set-up that failed, names have `begin N ` before them.
     NumberedBehindSetUp,
     /// The error of a suite may be written twice, one after the other, the

@@ -1,9 +1,6 @@
 //! What is known of the surroundings of tests: the groups around them, and suites whose
 //! tests were never started.
 
-use super::identity::hash;
-use std::collections::HashSet;
-
 /// Suites that are remembered until the end.
 pub(super) const SUITES: usize = 1000;
 
@@ -64,27 +61,4 @@ pub(super) struct UnstartedSuites {
     pub(super) passed_by: usize,
     /// A case without any name failed, as GoogleTest writes a set-up of all tests.
     pub(super) is_set_up_shown: bool,
-}
-
-/// Between the names of groups and tests, in one name.
-const BELOW: &str = " > ";
-/// Groups of a suite that are known.
-const GROUPS: usize = 10_000;
-
-/// What the names of tests begin with, as hashes: the groups around them.
-#[derive(Debug, Default)]
-pub(super) struct Groups(HashSet<u64>);
-
-impl Groups {
-    pub(super) fn note(&mut self, name: &str) {
-        for (end, _) in name.match_indices(BELOW) {
-            if self.0.len() < GROUPS {
-                self.0.insert(hash(&[&name[..end]]));
-            }
-        }
-    }
-
-    pub(super) fn has(&self, name: &str) -> bool {
-        self.0.contains(&hash(&[name]))
-    }
 }

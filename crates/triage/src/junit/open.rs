@@ -1,6 +1,6 @@
 //! What is known of the elements that are still open.
 
-use super::around::{Groups, Unstarted};
+use super::around::Unstarted;
 use super::attributes::{Tag, each};
 use super::case::CaseOutcome;
 use super::counts::Claims;
@@ -39,8 +39,6 @@ pub(super) struct OpenSuite {
     pub(super) last_inside: Option<(u64, bool)>,
     /// Suites that failed without a case, when this suite began.
     pub(super) suite_errors_before: u64,
-    /// What the names of its tests begin with, where groups of them may be cases.
-    pub(super) groups: Groups,
     /// What is to be said where tests of it were never started.
     pub(super) unstarted: Option<&'static str>,
     pub(super) out: Option<Box<Kept>>,

@@ -18,7 +18,6 @@ impl Machine<'_> {
     /// as one of its suite.
     pub(super) fn note_outside(&mut self, index: usize, outcome: CaseOutcome) -> CaseOutcome {
         let writer = self.dialect_name();
-        let has_groups = is_odd(writer, Oddity::GroupsAsCases);
         let is_numbered = self.outside_failed && is_odd(writer, Oddity::NumberedBehindSetUp);
         let Some(case) = self.cases.get_mut(index) else {
             return outcome;
@@ -26,16 +25,9 @@ impl Machine<'_> {
         if is_numbered && let Some(bare) = unnumbered(&case.name) {
             case.name = bare.to_owned();
         }
-        let groups = self.suites.last_mut().map(|suite| &mut suite.groups);
-        let mut is_group = false;
-        if has_groups && let Some(groups) = groups {
-            groups.note(&case.name);
-            is_group = case.name == case.classname || groups.has(&case.name);
-        }
         let is_wrong = matches!(outcome, CaseOutcome::Failed | CaseOutcome::Error);
         let names = (&case.classname, &case.name);
-        case.outside =
-            is_wrong && !case.of_suite && (is_group || is_outside(writer, names.0, names.1));
+        case.outside = is_wrong && !case.of_suite && is_outside(writer, names.0, names.1);
         self.outside_failed |= case.outside;
         if case.outside {
             CaseOutcome::Error
@@ -56,72 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn what_failed_around_tests_is_no_test() {
-        let vitest = |cases: &str, tests: u32, failures: u32| {
-            format!(
-                "<testsuites name='vitest tests' tests='{tests}' failures='{failures}'>\
-                 <testsuite name='a.test.ts' tests='{tests}' failures='{failures}'>{cases}\
-                 </testsuite></testsuites>"
-            )
-        };
-        let case = |name: &str, inside: &str| {
-            format!("<testcase classname='a.test.ts' name='{name}'>{inside}</testcase>")
-        };
-        const FAILED: &str = "<failure message='x' type='Error'/>";
-        let group = case("db &gt; one", "") + &case("db &gt; in &gt; two", "");
-        let failed = |name: &str| vitest(&format!("{group}{}", case(name, FAILED)), 3, 1);
-        assert_eq!(counted(&failed("db")), [2, 0, 0, 0, 0, 1]);
-        assert_eq!(counted(&failed("db &gt; in")), [2, 0, 0, 0, 0, 1]);
-        // A test.
-        assert_eq!(counted(&failed("da")), [2, 1, 0, 0, 0, 0]);
-        let unloaded = vitest(&case("a.test.ts", FAILED), 1, 1);
-        assert_eq!(counted(&unloaded), [0, 0, 0, 0, 0, 1]);
-        let passed = vitest(&case("a.test.ts", ""), 1, 0);
-        assert_eq!(counted(&passed), [1, 0, 0, 0, 0, 0]);
-    }
-
-    #[test]
     fn hooks_are_told_by_the_names_that_frameworks_give_them() {
-        let report = |root: &str, class: &str, name: &str| {
-            format!(
-                "<testsuites name='{root}'><testsuite name='s'><testcase classname='{class}' \
-                 name='{name}'><failure message='x'/></testcase></testsuite></testsuites>"
-            )
-        };
-        for (root, class, name) in [
-            ("jest tests", "Test suite failed to run", "a.test.js"),
-            (
-                "jest tests",
-                " Test execution failure: could be caused by test hooks like &apos;afterAll&apos;.",
-                "x",
-            ),
-            (
-                "Mocha Tests",
-                "&quot;before all&quot; hook for &quot;a&quot;",
-                "Cart &quot;before all&quot; hook for &quot;a&quot;",
-            ),
-            ("Mocha Tests", "Cart", "&quot;after all&quot; hook: close"),
-        ] {
-            let counts = counted(&report(root, class, name));
-            assert_eq!(counts, [0, 0, 0, 0, 0, 1], "{class} {name}");
-        }
-        for (root, class, name) in [
-            ("jest tests", "cart", "Test suite failed to run"),
-            (
-                "Mocha Tests",
-                "Cart",
-                "&quot;before each&quot; hook for &quot;a&quot;",
-            ),
-            (
-                "Mocha Tests",
-                "Cart",
-                "calls the &quot;before all&quot; hooks",
-            ),
-            ("tests", "Test suite failed to run", "a.test.js"),
-        ] {
-            let counts = counted(&report(root, class, name));
-            assert_eq!(counts, [0, 1, 0, 0, 0, 0], "{class} {name}");
-        }
         let bats = "<testsuite name='a.bats' tests='1' failures='1'><testcase classname='a.bats' \
                     name=''><failure type='failure'/></testcase></testsuite>";
         assert_eq!(counted(bats), [0, 0, 0, 0, 0, 1]);
