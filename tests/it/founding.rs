@@ -169,6 +169,23 @@ fn the_folder_of_a_file_is_created_and_none_in_its_place() {
 }
 
 #[test]
+fn a_folder_that_the_server_names_a_file_in_is_created_itself() {
+    let project = Project::empty();
+    project.write(
+        "start.sh",
+        "echo \"data folder: $1\" >&2\n[ -d \"$1\" ] || { echo \"cannot create $1/log: Directory nonexistent\" >&2; exit 2; }\necho x > \"$1/log\"\nexit 3\n",
+    );
+    project.write(
+        "plan.yaml",
+        "version: 1\nservers: {m: {command: sh, args: ['${workspace}/start.sh', '${workspace}/data/out']}}\nsteps: [{tool: t}]\n",
+    );
+    let run = project.run(&["--retries", "0"]);
+    let repairs = &run.iteration(1)["action"]["repairs"];
+    assert_eq!(repairs[0]["id"], "create_directory", "{repairs}");
+    assert_eq!(project.read("data/out/log"), "x\n");
+}
+
+#[test]
 fn a_link_out_of_the_project_is_not_the_project() {
     let project = Project::empty();
     std::fs::create_dir(project.path("../outside")).unwrap();

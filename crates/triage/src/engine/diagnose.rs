@@ -28,6 +28,7 @@ use jelly_base::model::{
     Diagnosis, ErrorCategory, Evidence, Failure, Fix, Outcome, Phase, Side, Suspect, Template,
     ToolResult,
 };
+use jelly_base::text::LazyPattern;
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
@@ -481,6 +482,15 @@ impl Engine {
 const HTTP_500: &str = "network/http-500";
 
 /// Whom a failure concerns, and whether that is doubtful.
+/// Whether the server logged an error of something outside of it, and no exception of its own.
+fn logs_what_is_outside(failure: &Failure) -> bool {
+    static OUTSIDE: LazyPattern = LazyPattern::ascii(
+        r"(?i)\b(?:refused|unreachable|offline|unavailable|time[d -]?out|denied|expired|revoked|not (?:set|reachable|connected|available|running)|no (?:space|route)|reset by peer|rate limit|quota|is down|unresolved|unknown host)\b",
+    );
+    let logged = failure.error_logged.as_deref().unwrap_or_default();
+    OUTSIDE.is_match(logged) && !clues::ended_by_mistake(logged)
+}
+
 /// The rule for an internal error that says no more than that.
 const BARE_ERROR: &str = "mcp/internal-error-said";
 
@@ -490,7 +500,7 @@ fn side(rule: &Rule, facts: &Facts<'_>) -> (Side, bool) {
         RuleSide::Ambiguous => (Side::Test, true),
         RuleSide::Code if facts.starting => (Side::Test, true),
         // An error that says nothing may be of what the server logged beside it.
-        RuleSide::Code if rule.id == BARE_ERROR && facts.failure.error_logged.is_some() => {
+        RuleSide::Code if rule.id == BARE_ERROR && logs_what_is_outside(facts.failure) => {
             (Side::Test, true)
         }
         RuleSide::Code => (Side::Code, false),

@@ -175,14 +175,16 @@ fn of_schema_library(answer: &str, tool: Option<&str>, given: Option<&Value>) ->
     if let Some((before, refused)) = answer.split_once("Invalid arguments for tool ")
         && before.len() < BEFORE
     {
-        // Another tool refuses what the server sent it.
+        // Another tool refuses what the server sent it, or passed on.
         let is_own = tool.is_none_or(|tool| {
             let rest = refused
                 .trim_start_matches(['\'', '"', '`'])
                 .strip_prefix(tool);
             rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
         });
-        return vec![is_own];
+        if is_own {
+            return vec![true];
+        }
     }
     const PART: usize = 8;
     const BEFORE: usize = 48;

@@ -356,10 +356,13 @@ fn names_own_file(failure: &Failure, said: &str) -> bool {
         let (beside, name) = at.rsplit_once('/').unwrap_or_default();
         let is_deep = folder.is_some_and(|folder| folder.matches('/').count() > 1);
         // A file that is made of what a call gives has a name that is made, too.
-        let is_made = name.contains(|c: char| c.is_ascii_digit());
+        let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+        let last = stem.rsplit_once(['_', '-']).map_or("", |(_, last)| last);
+        let is_made = last.len() > 2 && last.contains(|c: char| c.is_ascii_digit());
         let is_given = || {
+            let goes_on = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
             let mut places = given.match_indices(name);
-            places.any(|(at, _)| given[..at].ends_with(['/', '\\', '"']))
+            places.any(|(at, _)| !given[..at].ends_with(goes_on))
         };
         if is_deep && folder == Some(beside) && is_source(script) && !is_made && !is_given() {
             return true;

@@ -348,7 +348,14 @@ fn message(failure: &Failure) -> Option<String> {
     };
     // Bats with the place, Go and Catch2 with what became of it.
     let is_head = |line: &str| {
-        const HEADS: [&str; 4] = ["(in test file ", "(from function ", "--- FAIL: ", "=== "];
+        const HEADS: [&str; 6] = [
+            "(in test file ",
+            "(from function ",
+            "--- FAIL: ",
+            "=== RUN ",
+            "=== CONT ",
+            "=== PAUSE ",
+        ];
         let line = line.trim_start();
         HEADS.iter().any(|head| line.starts_with(head)) || line.trim_end() == "FAILED:"
     };

@@ -5,7 +5,6 @@ use super::difference::Difference;
 use super::lacks::{Subject, SubjectKind};
 use super::shifted::{compared, is_rare};
 use super::titles::{suite_of_failure, titles_around};
-use crate::engine::common_words::COMMON_WORDS;
 use jelly_base::model::Failure;
 use jelly_base::text::{LazyPattern, holds_whole};
 use regex::Captures;
@@ -14,7 +13,7 @@ use regex::Captures;
 /// are the message and the evidence.
 pub(super) fn compared_signs(failure: &Failure, said: &[Option<&str>], text: &str) -> Vec<Subject> {
     const SIGNS: [fn(&str, &str) -> Option<Difference>; 6] =
-        [odd_value, apart, times, negated, each_apart, word_put_in];
+        [odd_value, apart, times, negated, each_apart, column_put_in];
     // Who computes with nothing gets the same from many functions, bare and within a text.
     let odd_of = |told: &(String, String)| odd(&told.0, &told.1);
     let suite = suite_of_failure(failure).unwrap_or_default();
@@ -51,7 +50,13 @@ pub(super) fn compared_signs(failure: &Failure, said: &[Option<&str>], text: &st
         .filter(|odd| OF_NUMBERS.contains(odd));
     let unset = all().find_map(|(wanted, came)| unset(wanted, came));
     let unset = unset.or_else(|| said.iter().flatten().find_map(|said| unset_by_words(said)));
-    let unset = unset.map(|unset| Difference::rare(unset).anywhere());
+    // Two records may each have a member of that name.
+    let unset = unset.into_iter().flat_map(|told| {
+        [
+            Difference::rare(told.clone()).within(suite),
+            Difference::common(told).anywhere(),
+        ]
+    });
     let odd = odd.map(|odd| Difference::common(format!("any {odd}")).within(suite));
     let edit = edit.map(|edit| Difference::rare(edit).anywhere());
     signs
@@ -156,23 +161,18 @@ fn unset_by_words(said: &str) -> Option<String> {
     Some(format!("{} is not set", &found[1]))
 }
 
-/// The one word that a text has besides, however often, and no other that it lacks: a column, a
-/// field, a part of a page.
-fn word_put_in(wanted: &str, came: &str) -> Option<Difference> {
-    const LETTERS: usize = 5;
-    static WORD: LazyPattern = LazyPattern::new(r"[A-Za-z]{2,}");
-    let words = |text: &str| -> Vec<String> {
-        let text = text.replace("\\n", " ");
-        WORD.find_iter(&text)
-            .map(|word| word.as_str().to_owned())
-            .collect()
+/// The column that the first line of a text has besides, behind the others: all that is written
+/// so has it.
+fn column_put_in(wanted: &str, came: &str) -> Option<Difference> {
+    static COLUMN: LazyPattern = LazyPattern::ascii(r"\A[;|,\t]([a-z_]{4,})\z");
+    let first = |text: &str| -> String {
+        let text = text.replace("\\n", "\n");
+        text.lines().next().unwrap_or_default().to_owned()
     };
-    let (all, others) = (words(wanted), words(came));
-    let mut besides = others.iter().filter(|word| !all.contains(word));
-    let first = besides.next()?;
-    let is_one = besides.all(|word| word == first) && all.iter().all(|word| others.contains(word));
-    let is_telling = first.len() >= LETTERS && !COMMON_WORDS.states.contains(&first.to_lowercase());
-    (is_one && is_telling && all.len() > 1).then(|| Difference::rare(format!("{first} is put in")))
+    let (head, other) = (first(wanted), first(came));
+    let is_row = head.matches([';', '|', ',', '\t']).count() > 1;
+    let column = COLUMN.captures(other.strip_prefix(&head)?)?;
+    is_row.then(|| Difference::rare(format!("{} is a column", &column[1])))
 }
 
 /// Whether the numbers that came are those that were wanted but for their signs.
@@ -436,8 +436,8 @@ fn calls(said: &str) -> Option<String> {
 mod tests {
     use super::super::shifted::compared;
     use super::{
-        Difference, apart, each_apart, edit, negated, odd_value, padded, times, unset,
-        unset_by_words, word_put_in,
+        Difference, apart, column_put_in, each_apart, edit, negated, odd_value, padded, times,
+        unset, unset_by_words,
     };
 
     fn told<T>(sign: fn(&str, &str) -> Option<T>, said: &str) -> Option<T> {
@@ -562,15 +562,15 @@ mod tests {
             told(unset, "{'gain_db': None} != {'gain_db': None, 'x': 1}"),
             None
         );
-        let put = "expected: \"shelf;title\"\n     got: \"shelf;title;barcode\"";
-        let put = told(word_put_in, put);
-        assert_eq!(put, Some(Difference::rare("barcode is put in")));
-        for said in [
-            "expected: \"shelf;title\"\n     got: \"shelf;title;open\"",
-            "expected: \"shelf;title\"\n     got: \"shelf;barcode\"",
-        ] {
-            assert_eq!(told(word_put_in, said), None, "{said}");
-        }
+        let put = |head: &str, row: &str| {
+            let said = format!("expected: \"{head}\\nA\"\n     got: \"{head}{row}\\nA\"");
+            told(column_put_in, &said)
+        };
+        let column = Some(Difference::rare("barcode is a column"));
+        assert_eq!(put("shelf;title;author", ";barcode"), column);
+        assert_eq!(put("shelf|title|author", "|barcode"), column);
+        assert_eq!(put("shelf", ";barcode"), None);
+        assert_eq!(put("shelf;title;author", "s"), None);
     }
 
     #[test]

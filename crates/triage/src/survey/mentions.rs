@@ -332,7 +332,17 @@ fn asked_in_frame(text: &str) -> Option<String> {
 /// The lines in which a test in Go tells an error, besides those that compare.
 fn told_in_go(text: &str) -> impl Iterator<Item = &str> {
     const COMPARES: [&str; 5] = ["want", "wanted", "expected", "got", "have"];
+    // What it only logs may be what it plays, or what is got over.
+    const ERRORS: [&str; 6] = [
+        "unexpected err",
+        "error:",
+        "err:",
+        "failed",
+        "could not",
+        "cannot",
+    ];
     let lines = text.lines().filter(|line| line.contains("_test.go:"));
+    let lines = lines.filter(|line| ERRORS.iter().any(|word| line.contains(word)));
     lines.filter(|line| !COMPARES.iter().any(|word| holds_whole(line, word)))
 }
 

@@ -179,8 +179,8 @@ struct KnownOutages<'v> {
     groups: Vec<usize>,
     /// Of each, whether a socket is away.
     of_sockets: Vec<bool>,
-    /// Of each, who is away by its name in words.
-    parties: Vec<Option<String>>,
+    /// Of each, who is away by its name in words, and what it answered.
+    parties: Vec<(Option<String>, Option<String>)>,
     /// Of each, the root cause, and what is spoken with it, where that shows.
     kinds: Vec<(String, Option<&'static str>)>,
     /// By the suite of the tests that fail of them.
@@ -200,12 +200,14 @@ struct KnownOutages<'v> {
 }
 
 impl<'v> KnownOutages<'v> {
-    /// Whether an outage may be this one: words name no other.
+    /// Whether an outage may be this one: words name no other, and it answers no other status.
     fn may_be(&self, at: usize, servers: &Servers<'v>) -> bool {
-        match (&self.parties[at], &servers.party) {
+        let (party, status) = &self.parties[at];
+        let is_one = |one: &Option<String>, other: &Option<String>| match (one, other) {
             (Some(one), Some(other)) => one == other,
             (None, _) | (_, None) => true,
-        }
+        };
+        is_one(party, &servers.party) && is_one(status, &servers.status)
     }
 
     fn note_ports(&mut self, outages: &[Servers<'v>]) {
@@ -222,7 +224,8 @@ impl<'v> KnownOutages<'v> {
         let at = self.groups.len();
         self.groups.push(servers.group);
         self.of_sockets.push(servers.cause.of_socket);
-        self.parties.push(servers.party.clone());
+        let answered = (servers.party.clone(), servers.status.clone());
+        self.parties.push(answered);
         let kind = (servers.cause.root.clone(), servers.speaks);
         self.kinds.push(kind);
         // What was answered may tell, and may not.
@@ -284,12 +287,14 @@ impl<'v> KnownOutages<'v> {
 
     /// The one outage that was met from the same files of the product.
     fn asked_alike(&self, servers: &Servers<'v>) -> Option<usize> {
+        let same = |at: &usize| self.may_be(*at, servers);
         let asked = servers.clients.iter();
         let known: Option<BTreeSet<usize>> = asked
             .filter_map(|asked| self.clients.get(asked).copied())
             .collect();
         let known = known?;
-        (known.len() == 1).then(|| known.first().copied()).flatten()
+        let only = (known.len() == 1).then(|| known.first().copied()).flatten();
+        only.filter(same)
     }
 
     /// The only outage of which tests of the same suites fail, where nobody answers: a suite asks

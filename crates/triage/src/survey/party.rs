@@ -7,9 +7,9 @@ pub(super) fn party(said: &str) -> Option<String> {
     static PARTY: LazyPattern = LazyPattern::ascii(
         r"(?x)\A(?:E\ +)?(?:[\w.:\\]*(?:Error|Exception):\ )?(?:
               (?P<who>[A-Za-z][\w-]{2,}(?:\ [a-z][\w-]*){0,2}?)
-              (?::\ (?:\d{3}\b|rate\ limit|invalid\ cred|too\ many|unauthori)|\ (?:answered|returned|responded|replied|did\ not\ (?:answer|respond)|failed\ with|says|said|is\ (?:down|unavailable|unreachable))\b)
-            | (?:GET|POST|PUT|PATCH|DELETE)\ (?P<path>(?:/[A-Za-z][\w-]*){1,2})
-            | (?:timed\ out\ )?waiting\ for\ (?P<thing>(?:bucket|database|queue|service|stream|table|topic)\ [\w.-]+)
+              (?::\ (?:\d{3}\b|rate\ limit|invalid\ cred|too\ many|unauthori)|\ (?:answered|returned|responded|replied|did\ not\ (?:answer|respond)|is\ (?:down|unavailable|unreachable))\b)
+            | (?:GET|POST|PUT|PATCH|DELETE)\ (?P<path>/)[A-Za-z]
+            | (?:timed\ out\ )?waiting\ for\ (?P<thing>(?:bucket|service|stream|topic)\ [\w.-]+)
             )",
     );
     const OF_ANY: WordList = WordList(
@@ -20,7 +20,12 @@ pub(super) fn party(said: &str) -> Option<String> {
     let named = ["who", "path", "thing"]
         .iter()
         .find_map(|name| found.name(name));
+    // Of one interface, all paths are away together.
     let named = named?.as_str().to_ascii_lowercase();
+    let named = named.strip_prefix("the ").unwrap_or(&named);
+    let ends = [" service", " gateway", " api", " server"];
+    let end = ends.iter().find_map(|end| named.strip_suffix(end));
+    let named = end.unwrap_or(named).to_owned();
     let is_word = |word: &str| OF_ANY.has(word);
     (!named.split(' ').all(is_word) && !named.ends_with("error")).then_some(named)
 }
@@ -40,11 +45,8 @@ mod tests {
                 "RuntimeError: payments answered 503 Service Unavailable",
                 Some("payments"),
             ),
-            (
-                "mail gateway answered 502 Bad Gateway",
-                Some("mail gateway"),
-            ),
-            ("POST /api/users failed with 500", Some("/api/users")),
+            ("mail gateway answered 502 Bad Gateway", Some("mail")),
+            ("POST /api/users failed with 500", Some("/")),
             ("github: 401 Bad credentials", Some("github")),
             (
                 "timed out waiting for topic orders to exist",

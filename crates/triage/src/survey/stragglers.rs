@@ -24,6 +24,7 @@ struct AbsenceWords {
     away: Vec<String>,
     state: Vec<String>,
     classes: Vec<String>,
+    answered: Vec<String>,
     wants: Vec<String>,
 }
 
@@ -33,6 +34,7 @@ struct AbsenceSigns {
     away: Regex,
     state: Regex,
     class: Regex,
+    answered: Regex,
     wants: Regex,
 }
 
@@ -51,6 +53,7 @@ static SIGNS: LazyLock<AbsenceSigns> = LazyLock::new(|| {
         away: any_of("i", &of_services(&words.away)),
         state: any_of("i", &of_services(&words.state)),
         class: any_of("", &of_services(&words.classes)),
+        answered: any_of("", &words.answered),
         wants: any_of("i", &words.wants),
     }
 });
@@ -173,7 +176,7 @@ fn tells_of_nobody(view: &FailureView<'_>) -> bool {
     let is_so = |text: &str| match view.kind.root_cause.as_str() {
         "assertion_mismatch" | "expected_error" | "mock_expectation" => {
             match compared(text).or_else(|| messages(text)) {
-                Some((_, came)) => tells(&came),
+                Some((_, came)) => signs.answered.is_match(&came),
                 None => !signs.wants.is_match(text) && tells(text),
             }
         }

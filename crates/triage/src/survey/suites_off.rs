@@ -54,7 +54,7 @@ pub(super) fn join_suites(
         // Who shows neither values nor what they are kept in shows nothing that they have in common.
         let shows = |at: &&usize| {
             let group = &groups[**at];
-            wanted_by(views, group).is_some() || differs_from_file(views, group)
+            wanted_by(views, group).is_some() || compares_something(views, group)
         };
         if together.iter().filter(shows).count() * 2 < together.len() {
             continue;
@@ -135,14 +135,15 @@ fn wanted_by(views: &[FailureView<'_>], group: &Group) -> Option<String> {
     said.find_map(wanted_value)
 }
 
-/// Whether the first failure of a group is about a file of wanted output.
-fn differs_from_file(views: &[FailureView<'_>], group: &Group) -> bool {
-    static FILE: LazyPattern = LazyPattern::ascii(
-        r"\b(?:differs? from|does not match|mismatch(?:es)?)\b[^\n]{0,80}\S+\.\w+|\bgolden\b",
+/// Whether the first failure of a group compares in words of a framework's, or with a file of
+/// wanted output. What Bats shows of a failed line is no comparison that anybody made for people.
+fn compares_something(views: &[FailureView<'_>], group: &Group) -> bool {
+    static COMPARES: LazyPattern = LazyPattern::ascii(
+        r"(?i)\b(?:differs? from|does not match|mismatch(?:es)?)\b[^\n]{0,80}\S+\.\w+|\bgolden\b|\bexpected\b|\bbut was\b|\bshould (?:be|equal)\b|==|\bassertequal",
     );
     let first = group.victims.first().map(|first| &views[*first]);
     let said = first.and_then(|view| view.evidence.map(|(_, text)| text).or(view.message));
-    said.is_some_and(|said| FILE.is_match(said))
+    said.is_some_and(|said| !said.contains("' failed") && COMPARES.is_match(said))
 }
 
 /// The value that an assertion wanted, or the one that came where that is told first.

@@ -106,6 +106,7 @@ pub(super) fn join_folders(views: &[FailureView<'_>], groups: &mut [Group]) {
         BTreeMap::new();
     // Those that are said to be missing themselves.
     let mut named: BTreeMap<(&str, String), usize> = BTreeMap::new();
+    let mut moved: BTreeMap<usize, usize> = BTreeMap::new();
     for (at, group) in groups.iter().enumerate().take(CAUSES) {
         let about = lacking_of(views, group);
         let is_file = |kind| matches!(kind, SubjectKind::File | SubjectKind::Denied);
@@ -130,9 +131,14 @@ pub(super) fn join_folders(views: &[FailureView<'_>], groups: &mut [Group]) {
     for ((kind, report, folder), files) in folders {
         let is_file = kind == SubjectKind::File;
         let home = named.get(&(report, folder.clone())).filter(|_| is_file);
-        if let Some(home) = home.copied() {
-            for at in files.into_values() {
+        if let Some(mut home) = home.copied() {
+            // It may lie in one that is missing itself.
+            while let Some(next) = moved.get(&home) {
+                home = *next;
+            }
+            for at in files.into_values().filter(|at| *at != home) {
                 merge(groups, home, at);
+                moved.insert(at, home);
             }
             groups[home].victims.sort_unstable();
             continue;

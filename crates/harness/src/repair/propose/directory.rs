@@ -46,22 +46,35 @@ pub(super) fn of_server(case: &FailureCase<'_>) -> Option<Proposal> {
     dirs.retain(|dir| !needed || Some(dir) != cwd.as_ref());
     dirs.retain(|dir| is_named(&said, dir, facts));
     let rule = &*case.diagnosis.rule;
-    let is_of_file = rule == WRITTEN
-        || rule == OPENED
-            && said
-                .iter()
-                .any(|text| OF_FILES.iter().any(|it| text.contains(it)));
+    // Whose folder is missing, the diagnosis tells where the server does.
+    let told = [case.diagnosis.advice.what.as_str()];
+    let is_told = dirs.iter().any(|dir| names(&told, dir));
+    let missing = dirs.iter().filter(|dir| can_be_created(dir, facts));
+    let tells_of_file = |text: &&str| OF_FILES.iter().any(|words| text.contains(words));
+    let is_only = missing.count() == 1 && said.iter().any(tells_of_file);
     // What has no ending is a folder itself, as far as anybody can tell, and so is that of which
     // the server names a file.
     let is_file = |path: &Path| {
-        let is_one = is_of_file || rule == OPENED && path.extension().is_some();
-        is_one && !names_within(&said, path)
+        let is_one = match is_told {
+            true => names(&told, path),
+            false => rule == WRITTEN || is_only,
+        };
+        let has_ending = rule == OPENED && path.extension().is_some();
+        [OPENED, WRITTEN].contains(&rule) && (is_one || has_ending) && !names_within(&said, path)
     };
-    let of_a_file = dirs.iter().any(|path| is_file(path));
-    for dir in dirs.iter_mut().filter(|dir| is_file(dir)) {
-        dir.pop();
-    }
-    dirs.retain(|dir| can_be_created(dir, facts));
+    let mut of_a_file = false;
+    dirs = dirs
+        .into_iter()
+        .filter_map(|mut dir| {
+            let file = is_file(&dir);
+            if file {
+                dir.pop();
+            }
+            let creates = can_be_created(&dir, facts);
+            of_a_file |= file && creates;
+            creates.then_some(dir)
+        })
+        .collect();
     let proposal = proposal(server_target(&server.name), dirs, of_a_file, facts)?;
     // A folder that was not there is empty now: what the server finds in it
     // proves nothing.
@@ -157,7 +170,11 @@ fn proposal(
     let explanation = format!(
         "created {} in the project: the plan names {}, and it did not exist",
         shown.join(" and "),
-        if of_a_file { "a file in it" } else { "it" },
+        match (of_a_file, shown.len() > 1) {
+            (true, true) => "them or a file in them",
+            (true, false) => "a file in it",
+            (false, _) => "it",
+        },
     );
     Some(Proposal {
         create_dirs: dirs,

@@ -278,10 +278,11 @@ fn said_by_command(said: &str) -> Option<String> {
         .then(|| format!("{}\n{}", before.trim_end(), inner.trim()))
 }
 
-/// How a test tells that a program ended, with what it wrote on stderr below: `tool push exited
-/// 3`, a head.
+/// How a test tells that a program ended badly, with what it wrote on stderr below: `tool push
+/// exited 3`, a head.
 const PROGRAM_ENDED: &str = r"(?x)\A\s*(?:[\w.]*(?:AssertionError|Failed):\ )?[^\n]{0,200}?
-      \b(?i:exited|exit\ (?:code|status)|returned|rc|status)\b[^\n]{0,40}\n
+      \b(?i:exited(?:\ with)?(?:\ (?:code|status))?|exit\ (?:code|status)|exit(?:code|status)?|rc)
+      [\ :=]{1,3}[1-9]\d{0,2}\b[^\n]{0,40}\n
       \s*(?:[-=*\#]{2,}\s*)?(?i:std\ ?err)(?:\s*[-=*\#:]+)?\s*";
 
 /// Whether a test tells so of a program.
@@ -290,24 +291,31 @@ pub(super) fn tells_of_program(said: &str) -> bool {
     (said.contains("err") || said.contains("ERR")) && ENDED.is_match(said)
 }
 
-/// What a program wrote on stderr, where a test tells it with the exit status that it refuses.
+/// What a program wrote on stderr, where a test tells it with the exit status that was to be 0:
+/// its last words say why it ended.
 fn said_by_program(said: &str) -> Option<String> {
+    static ENDED: LazyPattern = LazyPattern::new(PROGRAM_ENDED);
     static END: LazyPattern =
         LazyPattern::new(r"\n\s*(?:[-=*#]{2,}\s*)?(?:(?i:std ?out)\b|assert |\+\s+where )");
-    static ENDED: LazyPattern = LazyPattern::new(PROGRAM_ENDED);
+    static WANTS_WELL: LazyPattern =
+        LazyPattern::new(r"(?m)^\s*assert [1-9]\d{0,2} == 0\s*$|\breturncode\b");
     if said.len() >= WHOLE || !tells_of_program(said) {
         return None;
     }
     let inner = &said[ENDED.find(said)?.end()..];
-    let inner = &inner[..END.find(inner).map_or(inner.len(), |end| end.start())].trim();
+    let end = END.find(inner).map_or(inner.len(), |end| end.start());
+    let (inner, rest) = (inner[..end].trim(), &inner[end..]);
+    let is_frame = |line: &str| line.starts_with([' ', '\t']) || line.starts_with("at ");
+    let mut lines = inner.lines().filter(|line| !line.trim().is_empty());
+    let last = lines.rfind(|line| !is_frame(line)).unwrap_or(inner).trim();
     let tells = [
         tells_of_system,
         tells_of_setting,
         tells_of_network,
         tells_of_wait,
     ];
-    let tells = tells.iter().any(|tells| tells(inner)) || inner.ends_with("timed out)");
-    (tells && !ended_by_mistake(inner)).then(|| (*inner).to_owned())
+    let tells = tells.iter().any(|tells| tells(last)) || last.ends_with("timed out)");
+    (tells && WANTS_WELL.is_match(rest) && !ended_by_mistake(inner)).then(|| inner.to_owned())
 }
 
 /// What testify says of the first check that failed, behind what the test logged before.
