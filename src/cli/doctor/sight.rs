@@ -1,6 +1,7 @@
 //! What remedies may ask of this machine.
 
 use super::super::files::text_within;
+use jelly_base::files::open_to_read;
 use jelly_process as process;
 use jelly_setup::doctor::Sight;
 use std::fs;
@@ -44,7 +45,8 @@ impl Sight for Machine<'_> {
 
     fn head(&self, file: &Path) -> Vec<u8> {
         let mut head = Vec::new();
-        if let Ok(file) = fs::File::open(file) {
+        // A pipe or a device may never end.
+        if let Ok(file) = open_to_read(file) {
             // What can't be read is not there.
             let _ = file.take(HEAD).read_to_end(&mut head);
         }

@@ -6,6 +6,7 @@
 use super::tables::{built, table};
 use jelly_base::model::Failure;
 use jelly_base::text::WordList;
+use jelly_base::text::holds_whole;
 use jelly_base::text::launchers::carried;
 use regex::Regex;
 use serde::Deserialize;
@@ -112,8 +113,24 @@ fn is_what_starts(failure: &Failure, launcher: &str) -> bool {
         let command = behind.filter(|words| words.len() > 1 && !INTERPRETERS.has(&started));
         command.is_some_and(|words| is_it(&words[carried(words)]))
     };
+    // Whatever carries it: the word that it refuses stands behind its name.
+    let refuses_own = || {
+        let named = argv.iter().position(|word| is_it(word));
+        let behind = named.and_then(|named| argv.get(named + 1..));
+        let said = [&failure.stderr, &failure.stdout];
+        let is_refused = |word: &String| {
+            let is_long = word.len() > 2 && word.starts_with('-');
+            is_long
+                && said
+                    .iter()
+                    .copied()
+                    .flatten()
+                    .any(|said| holds_whole(said, word))
+        };
+        !INTERPRETERS.has(&started) && behind.is_some_and(|words| words.iter().any(is_refused))
+    };
     // The line or the script of a shell may start it in any place.
-    SHELLS.contains(&&*started) || is_it(&started) || behind_dashes()
+    refuses_own() || SHELLS.contains(&&*started) || is_it(&started) || behind_dashes()
 }
 
 #[cfg(test)]

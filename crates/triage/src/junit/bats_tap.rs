@@ -6,6 +6,10 @@ use jelly_base::text::plural;
 #[derive(Debug, Default)]
 pub(super) struct BatsRun {
     set_up_failed: bool,
+    /// The number of the last test, and whether it was such a set-up.
+    last: (u64, bool),
+    /// Tests that are missing right behind such a set-up.
+    left_out: u64,
     /// How many tests it ran, and how many of them it had planned, by its own account.
     ran: Option<[u64; 2]>,
 }
@@ -13,8 +17,17 @@ pub(super) struct BatsRun {
 impl BatsRun {
     /// A test failed, or what Bats writes like one.
     pub(super) fn failed(&mut self, name: &str) {
-        let set_ups = ["setup_file failed", "setup_suite failed"];
-        self.set_up_failed |= set_ups.iter().any(|set_up| name.starts_with(set_up));
+        self.set_up_failed |= is_set_up(name);
+    }
+
+    /// A test of this number ended: what is left out between it and the one before is of that
+    /// one's file.
+    pub(super) fn numbered(&mut self, number: u64, name: &str) {
+        let (last, was_set_up) = self.last;
+        if was_set_up {
+            self.left_out += number.saturating_sub(last + 1);
+        }
+        self.last = (number, is_set_up(name));
     }
 
     /// `# bats warning: Executed 3 instead of expected 4 tests`: whether a line is this.
@@ -33,7 +46,14 @@ impl BatsRun {
     /// Why fewer tests were written than planned, where that is known, and nothing was
     /// cut off.
     pub(super) fn explains(&self, planned: u64, seen: u64) -> Option<String> {
-        let is_whole = self.ran == Some([seen, planned]);
+        let (last, was_set_up) = self.last;
+        let at_the_end = if was_set_up {
+            planned.saturating_sub(last)
+        } else {
+            0
+        };
+        let is_whole = self.ran == Some([seen, planned])
+            && self.left_out + at_the_end == planned.saturating_sub(seen);
         let missing = planned.checked_sub(seen).filter(|missing| *missing > 0)?;
         let (were, them) = if missing == 1 {
             ("was", "it")
@@ -45,6 +65,11 @@ impl BatsRun {
             format!("{tests} {were} planned and did not run, since a set-up before {them} failed")
         })
     }
+}
+
+/// Whether Bats writes so of a set-up.
+fn is_set_up(name: &str) -> bool {
+    ["setup_file failed", "setup_suite failed"].contains(&name.trim())
 }
 
 #[cfg(test)]

@@ -135,7 +135,11 @@ fn is_toml(text: &str) -> bool {
         .and_then(|rest| rest.strip_suffix(']'));
     let name = name.unwrap_or_default().trim_matches(['[', ']', ' ']);
     let is_word = |c: char| c.is_alphanumeric() || "._-\" ".contains(c);
-    name.starts_with(|c: char| c.is_ascii_alphabetic())
+    let mut others = text.lines().skip(1).map(str::trim);
+    let next = others.find(|line| !line.is_empty() && !line.starts_with(['#', ';']));
+    let is_pair = |line: &str| line.contains('=') || line.starts_with('[');
+    next.is_none_or(|next| is_pair(next) && !next.starts_with("{"))
+        && name.starts_with(|c: char| c.is_ascii_alphabetic())
         && name.chars().all(is_word)
         && !matches!(name, "true" | "false" | "null")
 }

@@ -17,6 +17,7 @@ use std::io;
 /// What a line of TAP says of one test.
 struct Point {
     ok: bool,
+    number: Option<u64>,
     name: String,
     seconds: Option<f64>,
     skipped: bool,
@@ -119,6 +120,7 @@ fn point(line: &str) -> Option<Point> {
     let name = if skipped || todo { name } else { rest };
     Some(Point {
         ok,
+        number: number.parse().ok(),
         name: if name.is_empty() {
             format!("test {number}")
         } else {
@@ -293,6 +295,9 @@ pub(super) fn tap(source: &mut BoundedSource<'_>, machine: &mut Machine<'_>) -> 
             }
             let sums_up = rows.sums_up(indent, &found);
             begun.end(indent);
+            if let Some(number) = found.number.filter(|_| indent == 0) {
+                bats.numbered(number, &found.name);
+            }
             if found.failed() {
                 bats.failed(&found.name);
                 open = Some(OpenPoint {

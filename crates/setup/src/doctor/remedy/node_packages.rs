@@ -294,7 +294,7 @@ impl Doctor<'_> {
         if let (None, Some(withheld)) = (&wanted, &lack.withheld) {
             let first = match withheld {
                 Withheld::ForOthers(ways) if ways.iter().all(|way| way != "require") => {
-                    "Load it by `import` where it is loaded by `require`."
+                    "It is exported for other conditions (`import`, `types`, `browser`) than it is loaded by here."
                 }
                 Withheld::ForOthers(_) => "Load it as it is exported.",
                 Withheld::Unnamed(_) => "Import what it exports in its place.",

@@ -7,6 +7,7 @@ use super::seen::Seen;
 use super::steps::Remedy;
 use crate::doctor::launcher::{SHELLS, is_flag};
 use jelly_base::model::Phase;
+use std::path::Path;
 
 /// Characters that take no place: those of writing directions, and marks where a word may break
 /// or must not.
@@ -80,6 +81,16 @@ impl Doctor<'_> {
         } else {
             let is_odd = own.contains(UNSEEN) || is_line(own);
             let words = shlex::split(&plain_blanks(own)).filter(|_| is_odd && !is_there(own))?;
+            // A folder may be called so.
+            let whole = self.whole(own);
+            let mut above = whole.ancestors().skip(1);
+            let is_named = |folder: &Path| {
+                let name = folder.file_name().and_then(|name| name.to_str());
+                name.is_some_and(|name| name.contains(UNSEEN) || name.contains(is_odd_blank))
+            };
+            if above.any(|folder| is_named(folder) && self.context.sight.is_there(folder)) {
+                return None;
+            }
             (own, self.command_of(&words)?)
         };
         let odd = at

@@ -137,11 +137,32 @@ impl Doctor<'_> {
             }
         }
         roots.extend(of_config);
+        // What the project asks for is not its own.
+        let is_asked_for = |root: &PathBuf| {
+            let files = [
+                "requirements.txt",
+                "pyproject.toml",
+                "setup.py",
+                "setup.cfg",
+            ];
+            let mut texts = files.iter().filter_map(|file| sight.text(&root.join(file)));
+            let names = [module.to_owned(), module.replace('_', "-")];
+            texts.any(|text| {
+                let mut lines = text
+                    .lines()
+                    .map(|line| line.trim_start_matches([' ', '"', '\'']));
+                lines.any(|line| names.iter().any(|name| asks_for(line, name)))
+            })
+        };
+        if roots.iter().any(is_asked_for) {
+            return None;
+        }
         let mut folders = roots
             .into_iter()
             .filter(|root| root.parent().is_some() && Some(&**root) != self.context.home)
             .flat_map(|root| [root.join("src"), root]);
-        folders.find(|folder| module_in(folder, module, false, sight).is_some())
+        // A folder without `__init__.py` may hold anything.
+        folders.find(|folder| module_in(folder, module, true, sight).is_some())
     }
 
     fn whole_of(&self, folder: &Path) -> PathBuf {
@@ -325,6 +346,15 @@ fn module_in(
         !is_installed && names.any(|name| name.ends_with(".py"))
     };
     (is_regular || has_code()).then_some(path)
+}
+
+/// Whether a line of a list of requirements is about this package.
+fn asks_for(line: &str, name: &str) -> bool {
+    let rest = line
+        .get(..name.len())
+        .filter(|it| it.eq_ignore_ascii_case(name));
+    let after = rest.and_then(|_| line[name.len()..].trim_start().chars().next());
+    after.is_some_and(|after| "=<>~!@[;\"',".contains(after))
 }
 
 /// The module that a file is.

@@ -8,7 +8,7 @@ use super::steps::Remedy;
 use std::path::{Path, PathBuf};
 
 /// Endings of code that Node or a compiler for it reads.
-const ENDINGS: &[&str] = &["js", "mjs", "cjs", "ts", "mts", "cts", "jsx", "tsx", "json"];
+const ENDINGS: &[&str] = &["js", "mjs", "cjs", "ts", "mts", "cts", "jsx", "tsx"];
 
 /// What a compiler replaces, and Node does not.
 const FOR_THE_COMPILER: &str = "Node knows no `paths` and no `baseUrl` of `tsconfig.json`: have \
@@ -36,7 +36,9 @@ impl Doctor<'_> {
         }
         let project = NpmPackage::project(file, sight)?;
         let package = package_in(specifier).unwrap_or_else(|| specifier.to_owned());
-        if project.lists(&package) {
+        // A root may list what its workspaces use.
+        let mut above = project.folder.ancestors().take(LEVELS);
+        if above.any(|folder| NpmPackage::at(folder, sight).is_some_and(|it| it.lists(&package))) {
             return None;
         }
         if project.name() == Some(&*package) {
@@ -56,6 +58,13 @@ impl Doctor<'_> {
                     ))
                     .run(line),
             );
+        }
+        let has_names = |file: &str| {
+            let text = sight.text(&project.folder.join(file));
+            text.is_some_and(|text| text.contains("\"paths\"") || text.contains("\"baseUrl\""))
+        };
+        if !has_names("tsconfig.json") && !has_names("jsconfig.json") {
+            return None;
         }
         let own = code_of(&package, &project.folder, sight)?;
         let what = format!("{} is the project's own. {FOR_THE_COMPILER}", own.display());

@@ -23,6 +23,10 @@ impl Doctor<'_> {
             return None;
         }
         let sight = self.context.sight;
+        // These read UTF-16.
+        if ["perl", "powershell", "pwsh"].contains(&self.started.program()) {
+            return None;
+        }
         let files: Vec<PathBuf> = self.own_scripts();
         let wide = files.iter().find(|file| {
             let head = sight.head(file);
@@ -39,6 +43,21 @@ impl Doctor<'_> {
             return Some(Seen::new("doctor/utf-16", "not_executable", remedy));
         }
         if self.context.failure.phase != Some(Phase::Handshake) {
+            return None;
+        }
+        // The carriage return shows in what the shell does not find or understand.
+        let shows = [
+            "\r",
+            "$'",
+            "not found",
+            "No such file",
+            "syntax error",
+            "bad interpreter",
+            "invalid option",
+            "unexpected",
+            "Illegal option",
+        ];
+        if !shows.iter().any(|it| self.stderr.contains(it)) {
             return None;
         }
         let (file, line) = files.iter().find_map(|file| {
@@ -73,7 +92,7 @@ impl Doctor<'_> {
         let mut words: Vec<String> = vec![started.command.text.trim().to_owned()];
         if SHELLS.contains(&program) {
             let texts = started.texts().into_iter();
-            words.extend(texts.flat_map(|text| shlex::split(text).unwrap_or_default()));
+            words.extend(texts.flat_map(executed));
         } else if let Some(script) = self.script() {
             words.push(started.args[script].text.clone());
         } else if INTERPRETERS.has(program) {
@@ -111,6 +130,24 @@ impl Doctor<'_> {
         let is_given = SHELLS.contains(&self.started.program());
         matches!(ending, Some("sh" | "bash" | "zsh")) || is_given && ending.is_none()
     }
+}
+
+/// The words of a shell's line that are run: the first of each command, and the file that another
+/// shell is given.
+fn executed(line: &str) -> Vec<String> {
+    const BEFORE: [&str; 14] = [
+        "&&", "||", ";", "|", "!", "then", "do", "exec", "env", "sudo", "time", "nohup", "source",
+        ".",
+    ];
+    let words = shlex::split(line).unwrap_or_default();
+    let is_run = |at: usize| {
+        let before = at.checked_sub(1).map(|at| words[at].as_str());
+        before.is_none_or(|word| {
+            BEFORE.contains(&word) || word.ends_with(';') || SHELLS.contains(&name_of(word))
+        })
+    };
+    let run = words.iter().enumerate().filter(|(at, _)| is_run(*at));
+    run.map(|(_, word)| word.clone()).collect()
 }
 
 /// The first line that a shell reads with a carriage return at its end.
