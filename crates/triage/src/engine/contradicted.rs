@@ -22,6 +22,8 @@ enum SeenFact {
     ToolListed,
     /// The variable has a value in the environment that the server was given.
     VariableSet,
+    /// It has a value, and the words that match say that another one is wanted.
+    VariableRefused,
     /// It is there, and empty.
     VariableEmpty,
     /// The arguments meet the input schema that the server lists.
@@ -49,12 +51,13 @@ pub(super) struct Contradiction {
 static CONTRADICTIONS: LazyLock<Vec<Contradiction>> =
     LazyLock::new(|| table(built!("contradicted")));
 
-/// What speaks against the words that `rule` matched, of which `values` are known.
+/// What speaks against the words that `rule` matched, of which the evidence and `values` are
+/// known.
 pub(super) fn contradiction(
     rule: &Rule,
     failure: &Failure,
     source: FailureSource,
-    values: &Values,
+    (evidence, values): (Option<&str>, &Values),
 ) -> Option<&'static Contradiction> {
     // A plan's own issue rests on what was seen, and not on words.
     if source != FailureSource::Live || failure.issue.is_some() {
@@ -65,7 +68,7 @@ pub(super) fn contradiction(
         entry.root_causes.contains(&rule.root_cause)
             && entry.domains.iter().any(|known| known == domain)
             && !entry.except.contains(&rule.id)
-            && entry.fact.holds(failure, values)
+            && entry.fact.holds(failure, evidence, values)
     };
     CONTRADICTIONS.iter().find(known)
 }
@@ -74,11 +77,16 @@ pub(super) fn contradiction(
 static NOT_FOUND: LazyPattern = LazyPattern::ascii(r"(?:^|[^0-9.])404(?:[^0-9]|$)");
 
 impl SeenFact {
-    fn holds(self, failure: &Failure, values: &Values) -> bool {
+    fn holds(self, failure: &Failure, evidence: Option<&str>, values: &Values) -> bool {
         let variable = || failure.env_delta.get(values.get("name")?)?.as_str();
         match self {
             Self::ToolListed => facts::tool_listed(failure) == Some(true),
             Self::VariableSet => variable().is_some_and(|value| !value.is_empty()),
+            Self::VariableRefused => {
+                let is_set = || variable().is_some_and(|value| !value.is_empty());
+                let name = values.get("name").map_or("", String::as_str);
+                is_set() && refuses_value(evidence.unwrap_or_default(), name)
+            }
             Self::VariableEmpty => variable().is_some_and(str::is_empty),
             // Which address answers 404, the server's settings say.
             Self::NothingSent => {
@@ -92,6 +100,22 @@ impl SeenFact {
                 .is_some_and(|request| request.fits_schema),
         }
     }
+}
+
+/// Whether a text wants another value of a variable: `Set DIR to an existing folder`, `Invalid
+/// KEY`.
+fn refuses_value(said: &str, name: &str) -> bool {
+    static WANTED: LazyPattern = LazyPattern::ascii(
+        r"(?i)\A[\x27\x22\x60]? ?(?:to|must be|should be|has to be|needs to be) (?:an? |the |your )?(?:absolute|correct|existing|numeric|positive|proper|real|valid|writable|working)\b|\A[\x27\x22\x60]? (?:is|was) (?:invalid|malformed|wrong|not valid|not a valid|incorrect)\b",
+    );
+    static REFUSED: LazyPattern = LazyPattern::ascii(
+        r"(?i)\b(?:invalid|malformed|wrong|incorrect|bad)(?: value (?:of|for))? [\x27\x22\x60]?\z",
+    );
+    !name.is_empty()
+        && said.match_indices(name).any(|(at, _)| {
+            let (before, after) = (&said[..at], &said[at + name.len()..]);
+            WANTED.is_match(after) || REFUSED.is_match(before)
+        })
 }
 
 #[cfg(test)]
@@ -117,6 +141,29 @@ mod tests {
             "request": {"method": "tools/call", "params": {"name": name}},
             "rpc_error": {"code": -32602, "message": answer},
         })
+    }
+
+    #[test]
+    fn a_value_that_is_refused_is_no_variable_that_is_not_set() {
+        let of = |said: &str| {
+            told(json!({
+                "phase": "handshake", "outcome": "eof", "exit": {"code": 1}, "server": "s",
+                "env_delta": {"API_KEY": "x"}, "stderr": said,
+            }))
+            .0
+        };
+        for said in [
+            "Invalid API_KEY. Please set API_KEY to a valid key",
+            "Please set API_KEY to a valid key",
+        ] {
+            assert_eq!(
+                of(said),
+                "The server does not take the value of API_KEY.",
+                "{said}"
+            );
+        }
+        let unset = "Please set API_KEY in the environment";
+        assert!(of(unset).contains("is not set"));
     }
 
     #[test]

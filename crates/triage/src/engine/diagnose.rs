@@ -422,7 +422,8 @@ impl Engine {
             None => rule,
         };
         let (side, ambiguous) = side(rule, facts);
-        let contradicted = contradiction(rule, failure, facts.source, &values);
+        let said = evidence.as_ref().map(|said| said.text.as_str());
+        let contradicted = contradiction(rule, failure, facts.source, (said, &values));
         let suspected = contradicted.is_some_and(|known| known.suspect);
         let doubted = suspected || contradicted.is_some_and(|known| known.ambiguous);
         let prints = fingerprint::of_facts(facts, &rule.root_cause, evidence.as_ref(), algorithm);

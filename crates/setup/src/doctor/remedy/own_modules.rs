@@ -161,8 +161,20 @@ impl Doctor<'_> {
             .into_iter()
             .filter(|root| root.parent().is_some() && Some(&**root) != self.context.home)
             .flat_map(|root| [root.join("src"), root]);
-        // A folder without `__init__.py` may hold anything.
-        folders.find(|folder| module_in(folder, module, true, sight).is_some())
+        // A folder without `__init__.py` may hold anything, unless it holds what is imported.
+        let imports = format!("{module}.");
+        let holds_part = |folder: &Path| {
+            let path = folder.join(module);
+            let mut parts = self.stderr.split(&*imports).skip(1);
+            sight.is_folder(&path)
+                && parts.any(|rest| {
+                    let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_');
+                    let part = &rest[..end.unwrap_or(rest.len())];
+                    !part.is_empty() && sight.is_there(&path.join(format!("{part}.py")))
+                })
+        };
+        folders
+            .find(|folder| module_in(folder, module, true, sight).is_some() || holds_part(folder))
     }
 
     fn whole_of(&self, folder: &Path) -> PathBuf {

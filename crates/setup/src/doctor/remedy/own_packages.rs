@@ -63,13 +63,34 @@ impl Doctor<'_> {
             let text = sight.text(&project.folder.join(file));
             text.is_some_and(|text| text.contains("\"paths\"") || text.contains("\"baseUrl\""))
         };
-        if !has_names("tsconfig.json") && !has_names("jsconfig.json") {
+        // What lies just where the import says is the project's, whatever replaces it.
+        let source = sight.text(file).unwrap_or_default();
+        let lies_there = imports_below(&source, &package).any(|import| {
+            let base = project.folder.join(import.trim_end_matches(".js"));
+            let base = base.display();
+            let mut files = ENDINGS
+                .iter()
+                .flat_map(|end| [format!("{base}.{end}"), format!("{base}/index.{end}")]);
+            files.any(|file| sight.is_there(Path::new(&file)))
+        });
+        if !lies_there && !has_names("tsconfig.json") && !has_names("jsconfig.json") {
             return None;
         }
         let own = code_of(&package, &project.folder, sight)?;
         let what = format!("{} is the project's own. {FOR_THE_COMPILER}", own.display());
         Some(Remedy::new().say(what))
     }
+}
+
+/// What a source imports by paths that begin with this name: `src/util` of `src`.
+fn imports_below<'t>(source: &'t str, package: &'t str) -> impl Iterator<Item = &'t str> {
+    let quoted = source.split(['\'', '"', '`']);
+    quoted.filter(move |text| {
+        let rest = text
+            .strip_prefix(package)
+            .and_then(|rest| rest.strip_prefix('/'));
+        rest.is_some_and(|rest| !rest.is_empty() && !rest.contains(char::is_whitespace))
+    })
 }
 
 /// The file or folder with code in a project that an import without a path may mean.
