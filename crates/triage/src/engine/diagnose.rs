@@ -28,7 +28,6 @@ use jelly_base::model::{
     Diagnosis, ErrorCategory, Evidence, Failure, Fix, Outcome, Phase, Side, Suspect, Template,
     ToolResult,
 };
-use jelly_base::text::LazyPattern;
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
@@ -482,30 +481,27 @@ impl Engine {
 /// body has words.
 const HTTP_500: &str = "network/http-500";
 
-/// Whom a failure concerns, and whether that is doubtful.
-/// Whether the server logged an error of something outside of it, and no exception of its own.
-fn logs_what_is_outside(failure: &Failure) -> bool {
-    static OUTSIDE: LazyPattern = LazyPattern::ascii(
-        r"(?i)\b(?:refused|unreachable|offline|unavailable|time[d -]?out|denied|expired|revoked|not (?:set|reachable|connected|available|running)|no (?:space|route)|reset by peer|rate limit|quota|is down|unresolved|unknown host)\b",
-    );
-    let logged = failure.error_logged.as_deref().unwrap_or_default();
-    OUTSIDE.is_match(logged) && !clues::ended_by_mistake(logged)
-}
-
 /// The rule for an internal error that says no more than that.
 const BARE_ERROR: &str = "mcp/internal-error-said";
 
+/// Whom a failure concerns, and whether that is doubtful.
 fn side(rule: &Rule, facts: &Facts<'_>) -> (Side, bool) {
     match rule.side {
         RuleSide::Test => (Side::Test, false),
         RuleSide::Ambiguous => (Side::Test, true),
         RuleSide::Code if facts.starting => (Side::Test, true),
         // An error that says nothing may be of what the server logged beside it.
-        RuleSide::Code if rule.id == BARE_ERROR && logs_what_is_outside(facts.failure) => {
+        RuleSide::Code if rule.id == BARE_ERROR && logs_an_error(facts.failure) => {
             (Side::Test, true)
         }
         RuleSide::Code => (Side::Code, false),
     }
+}
+
+/// Whether the server logged an error, and no exception of its own.
+fn logs_an_error(failure: &Failure) -> bool {
+    let logged = failure.error_logged.as_deref().unwrap_or_default();
+    !logged.trim().is_empty() && !clues::ended_by_mistake(logged)
 }
 
 /// What speaks against the code of the server where the side does not.

@@ -357,8 +357,14 @@ fn names_own_file(failure: &Failure, said: &str) -> bool {
         let is_deep = folder.is_some_and(|folder| folder.matches('/').count() > 1);
         // A file that is made of what a call gives has a name that is made, too.
         let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+        let has_digit = |text: &str| text.contains(|c: char| c.is_ascii_digit());
         let last = stem.rsplit_once(['_', '-']).map_or("", |(_, last)| last);
-        let is_made = last.len() > 2 && last.contains(|c: char| c.is_ascii_digit());
+        let is_version = last.starts_with('v') && last[1..].bytes().all(|b| b.is_ascii_digit());
+        let made = [
+            "cell", "code", "eval", "exec", "job", "script", "snippet", "temp", "tmp",
+        ];
+        let begins = made.iter().any(|begin| stem.starts_with(begin));
+        let is_made = has_digit(last) && !is_version || begins && has_digit(stem);
         let is_given = || {
             let goes_on = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
             let mut places = given.match_indices(name);

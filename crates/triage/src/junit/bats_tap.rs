@@ -25,7 +25,8 @@ impl BatsRun {
     pub(super) fn numbered(&mut self, number: u64, name: &str) {
         let (last, was_set_up) = self.last;
         if was_set_up {
-            self.left_out += number.saturating_sub(last + 1);
+            let missing = number.saturating_sub(last.saturating_add(1));
+            self.left_out = self.left_out.saturating_add(missing);
         }
         self.last = (number, is_set_up(name));
     }
@@ -53,7 +54,7 @@ impl BatsRun {
             0
         };
         let is_whole = self.ran == Some([seen, planned])
-            && self.left_out + at_the_end == planned.saturating_sub(seen);
+            && self.left_out.saturating_add(at_the_end) == planned.saturating_sub(seen);
         let missing = planned.checked_sub(seen).filter(|missing| *missing > 0)?;
         let (were, them) = if missing == 1 {
             ("was", "it")

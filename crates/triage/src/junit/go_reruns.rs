@@ -38,6 +38,8 @@ struct Package {
     functions: BTreeSet<String>,
     /// Functions of some that passed at first.
     passed: BTreeSet<String>,
+    /// It broke off in a test: those behind it never ran.
+    broke: bool,
     /// A run of it ended.
     has_ended: bool,
 }
@@ -65,6 +67,12 @@ impl Reruns {
         let of = self.packages.entry(package.to_owned()).or_default();
         if !of.has_ended {
             let failed = (test.outcome == CaseOutcome::Failed).then(|| test.name.clone());
+            let text = test
+                .failure
+                .as_ref()
+                .and_then(|failure| failure.text.as_deref());
+            of.broke |=
+                text.is_some_and(|text| text.contains("panic: ") || text.contains("fatal error: "));
             if test.outcome == CaseOutcome::Passed && of.passed.len() < PASSED {
                 of.passed.insert(function(&test.name).to_owned());
             }
@@ -115,7 +123,7 @@ impl Reruns {
             if test.outcome == CaseOutcome::Passed {
                 passed.insert(of_test);
             }
-            is_part && !is_new && !is_done
+            is_part && !of.broke && !is_new && !is_done
         })
     }
 

@@ -138,7 +138,7 @@ impl Doctor<'_> {
         }
         roots.extend(of_config);
         // What the project asks for is not its own.
-        let is_asked_for = |root: &PathBuf| {
+        let is_asked_for = roots.iter().any(|root| {
             let files = [
                 "requirements.txt",
                 "pyproject.toml",
@@ -146,17 +146,8 @@ impl Doctor<'_> {
                 "setup.cfg",
             ];
             let mut texts = files.iter().filter_map(|file| sight.text(&root.join(file)));
-            let names = [module.to_owned(), module.replace('_', "-")];
-            texts.any(|text| {
-                let mut lines = text
-                    .lines()
-                    .map(|line| line.trim_start_matches([' ', '"', '\'']));
-                lines.any(|line| names.iter().any(|name| asks_for(line, name)))
-            })
-        };
-        if roots.iter().any(is_asked_for) {
-            return None;
-        }
+            texts.any(|text| asks_for(&text, module))
+        });
         let mut folders = roots
             .into_iter()
             .filter(|root| root.parent().is_some() && Some(&**root) != self.context.home)
@@ -173,8 +164,9 @@ impl Doctor<'_> {
                     !part.is_empty() && sight.is_there(&path.join(format!("{part}.py")))
                 })
         };
-        folders
-            .find(|folder| module_in(folder, module, true, sight).is_some() || holds_part(folder))
+        folders.find(|folder| {
+            module_in(folder, module, true, sight).is_some() || !is_asked_for && holds_part(folder)
+        })
     }
 
     fn whole_of(&self, folder: &Path) -> PathBuf {
@@ -360,13 +352,30 @@ fn module_in(
     (is_regular || has_code()).then_some(path)
 }
 
-/// Whether a line of a list of requirements is about this package.
-fn asks_for(line: &str, name: &str) -> bool {
-    let rest = line
-        .get(..name.len())
-        .filter(|it| it.eq_ignore_ascii_case(name));
-    let after = rest.and_then(|_| line[name.len()..].trim_start().chars().next());
-    after.is_some_and(|after| "=<>~!@[;\"',".contains(after))
+/// Whether a file of requirements, or the dependencies of a project, have a package of this name.
+fn asks_for(text: &str, module: &str) -> bool {
+    let names = [module.to_owned(), module.replace('_', "-")];
+    let is_about = |word: &str| {
+        let word = word.trim();
+        names.iter().any(|name| {
+            let head = word.get(..name.len());
+            let is_it = head.is_some_and(|head| head.eq_ignore_ascii_case(name));
+            let after = || word[name.len()..].trim_start().chars().next();
+            is_it && after().is_none_or(|after| "=<>~!@[;".contains(after))
+        })
+    };
+    let is_list = |line: &str| line.contains("dependencies") || line.contains("install_requires");
+    let has_lists = text.lines().any(is_list);
+    // A file of requirements is one list.
+    let mut within = !has_lists && !text.lines().any(|line| line.starts_with(['[', ' ', '\t']));
+    text.lines().any(|line| {
+        if is_list(line) {
+            within = true;
+        } else if line.starts_with('[') || line.starts_with(']') {
+            within = false;
+        }
+        within && line.split(['"', '\'', '[', ',']).any(is_about)
+    })
 }
 
 /// The module that a file is.

@@ -65,31 +65,38 @@ impl Doctor<'_> {
         };
         // What lies just where the import says is the project's, whatever replaces it.
         let source = sight.text(file).unwrap_or_default();
-        let lies_there = imports_below(&source, &package).any(|import| {
-            let base = project.folder.join(import.trim_end_matches(".js"));
-            let base = base.display();
-            let mut files = ENDINGS
-                .iter()
-                .flat_map(|end| [format!("{base}.{end}"), format!("{base}/index.{end}")]);
-            files.any(|file| sight.is_there(Path::new(&file)))
+        let lies_there = imports_of(&source, &package).any(|import| {
+            let folders = [project.folder.clone(), project.folder.join("src")];
+            folders.iter().any(|folder| {
+                let whole = folder.join(import);
+                let base = folder.join(import.trim_end_matches(".js"));
+                let base = base.display();
+                let mut files = ENDINGS
+                    .iter()
+                    .flat_map(|end| [format!("{base}.{end}"), format!("{base}/index.{end}")]);
+                let is_file = |path: &Path| sight.is_there(path) && !sight.is_folder(path);
+                is_file(&whole) || files.any(|file| is_file(Path::new(&file)))
+            })
         });
         if !lies_there && !has_names("tsconfig.json") && !has_names("jsconfig.json") {
             return None;
         }
-        let own = code_of(&package, &project.folder, sight)?;
+        let own = code_of(&package, &project.folder, sight);
+        let own = own.or_else(|| lies_there.then(|| project.folder.join(&package)))?;
         let what = format!("{} is the project's own. {FOR_THE_COMPILER}", own.display());
         Some(Remedy::new().say(what))
     }
 }
 
-/// What a source imports by paths that begin with this name: `src/util` of `src`.
-fn imports_below<'t>(source: &'t str, package: &'t str) -> impl Iterator<Item = &'t str> {
+/// What a source imports by this name, or by paths that begin with it: `src/util` of `src`.
+fn imports_of<'t>(source: &'t str, package: &'t str) -> impl Iterator<Item = &'t str> {
     let quoted = source.split(['\'', '"', '`']);
     quoted.filter(move |text| {
-        let rest = text
-            .strip_prefix(package)
-            .and_then(|rest| rest.strip_prefix('/'));
-        rest.is_some_and(|rest| !rest.is_empty() && !rest.contains(char::is_whitespace))
+        let rest = text.strip_prefix(package);
+        rest.is_some_and(|rest| {
+            let is_path = rest.is_empty() || rest.starts_with('/');
+            is_path && !rest.contains(char::is_whitespace)
+        })
     })
 }
 

@@ -297,8 +297,7 @@ fn said_by_program(said: &str) -> Option<String> {
     static ENDED: LazyPattern = LazyPattern::new(PROGRAM_ENDED);
     static END: LazyPattern =
         LazyPattern::new(r"\n\s*(?:[-=*#]{2,}\s*)?(?:(?i:std ?out)\b|assert |\+\s+where )");
-    static WANTS_WELL: LazyPattern =
-        LazyPattern::new(r"(?m)^\s*assert [1-9]\d{0,2} == 0\s*$|\breturncode\b");
+    static WANTED: LazyPattern = LazyPattern::new(r"(?m)^\s*assert \d{1,3} == (\d{1,3})\s*$");
     if said.len() >= WHOLE || !tells_of_program(said) {
         return None;
     }
@@ -315,7 +314,11 @@ fn said_by_program(said: &str) -> Option<String> {
         tells_of_wait,
     ];
     let tells = tells.iter().any(|tells| tells(last)) || last.ends_with("timed out)");
-    (tells && WANTS_WELL.is_match(rest) && !ended_by_mistake(inner)).then(|| inner.to_owned())
+    let wants_well = match WANTED.captures(rest) {
+        Some(found) => &found[1] == "0",
+        None => rest.contains("returncode"),
+    };
+    (tells && wants_well && !ended_by_mistake(inner)).then(|| inner.to_owned())
 }
 
 /// What testify says of the first check that failed, behind what the test logged before.
