@@ -501,7 +501,10 @@ fn side(rule: &Rule, facts: &Facts<'_>) -> (Side, bool) {
 /// Whether the server logged an error, and no exception of its own.
 fn logs_an_error(failure: &Failure) -> bool {
     let logged = failure.error_logged.as_deref().unwrap_or_default();
-    !logged.trim().is_empty() && !clues::ended_by_mistake(logged)
+    let stacks = ["Traceback (most recent call last)", "\n    at ", "\n\tat "];
+    let has_stack = stacks.iter().any(|stack| logged.contains(stack));
+    let is_own = clues::ended_by_mistake(logged) || has_stack && !clues::tells_of_system(logged);
+    !logged.trim().is_empty() && !is_own
 }
 
 /// What speaks against the code of the server where the side does not.
