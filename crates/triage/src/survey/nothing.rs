@@ -8,6 +8,9 @@ use jelly_base::model::Failure;
 use jelly_base::text::LazyPattern;
 use std::collections::BTreeSet;
 
+/// How long a name is that tells things apart.
+const LETTERS: usize = 4;
+
 /// What a program asked something of that is not there: the field, the object, the file.
 pub(super) fn of_nothing(failure: &Failure, root_cause: &str) -> BTreeSet<Subject> {
     const SIGNS: [fn(&Failure, &str) -> Option<Subject>; 4] =
@@ -36,15 +39,12 @@ fn null_field(failure: &Failure, root_cause: &str) -> Option<Subject> {
     if let Some(method) = returned.filter(|method| !method.starts_with("java")) {
         return Some(Subject::new(SubjectKind::NullField, method));
     }
-    static OF_NIL: LazyPattern = LazyPattern::ascii(
-        r"\bundefined method ['`](\w{4,})' for nil\b|'NoneType' object has no attribute '(\w{4,})'",
-    );
     let of_jvm = |text| Some(NULL.captures(text)?.get(1)?.as_str().to_owned());
     // Of what it is asked, the line of the source tells.
     let of_nil = |text: &str| {
-        let found = OF_NIL.captures(text)?;
-        let member = (1..found.len()).find_map(|at| found.get(at))?.as_str();
-        Some(format!("{}.{member}", asked_of(text, member)?))
+        let (asked, member) = asked_of_nil(text)?;
+        let is_name = member.len() >= LETTERS && !member.ends_with(['?', '!']);
+        is_name.then(|| format!("{asked}.{member}"))
     };
     let field = texts().find_map(|text| of_jvm(text).or_else(|| of_nil(text)))?;
     let place = failing_line(failure)?;
@@ -79,22 +79,26 @@ fn field_of_class(failure: &Failure, root_cause: &str) -> Option<Subject> {
     ))
 }
 
-/// What was never set, by the source of the line that asks something of it, with the file of
-/// the product that does: two methods that ask it other things fail of one.
-fn never_set(failure: &Failure, root_cause: &str) -> Option<Subject> {
+/// What Ruby or Python finds nil, by the line of the source that asks something of it, and what
+/// that asks.
+fn asked_of_nil(text: &str) -> Option<(&str, &str)> {
     static OF_NIL: LazyPattern = LazyPattern::ascii(
         r"\bundefined method ['`](\w+[?!]?|<<|[-+*/%])' for nil\b|'NoneType' object has no attribute '(\w+)'",
     );
-    const LETTERS: usize = 4;
+    let found = OF_NIL.captures(text)?;
+    let member = (1..found.len()).find_map(|at| found.get(at))?.as_str();
+    Some((asked_of(text, member)?, member))
+}
+
+/// What was never set, by the source of the line that asks something of it, with the file of
+/// the product that does: two methods that ask it other things fail of one.
+fn never_set(failure: &Failure, root_cause: &str) -> Option<Subject> {
     if root_cause != "code_exception" {
         return None;
     }
     let texts = [&failure.text, &failure.message];
-    let asked = texts.into_iter().flatten().find_map(|text| {
-        let found = OF_NIL.captures(text)?;
-        let member = (1..found.len()).find_map(|at| found.get(at))?.as_str();
-        asked_of(text, member)
-    })?;
+    let mut texts = texts.into_iter().flatten();
+    let (asked, _) = texts.find_map(|text| asked_of_nil(text))?;
     let name = asked.rsplit(['.', '@']).next().unwrap_or_default();
     let is_named = name.len() >= LETTERS && !["self", "this", "result", "data"].contains(&name);
     let place = failing_line(failure).filter(|_| is_named)?;
