@@ -5,6 +5,8 @@ use super::npm::{LEVELS, NpmPackage, package_in};
 use super::prescribe::Doctor;
 use super::sight::Sight;
 use super::steps::Remedy;
+use crate::doctor::clients::Syntax;
+use crate::doctor::document::{Node, parse};
 use std::path::{Path, PathBuf};
 
 /// Endings of code that Node or a compiler for it reads.
@@ -151,12 +153,7 @@ fn workspace_of(package: &str, project: &Path, sight: &dyn Sight) -> Option<(Npm
 /// The patterns of the folders that are workspaces of this one.
 fn workspaces(folder: &Path, sight: &dyn Sight) -> Vec<String> {
     if let Some(text) = sight.text(&folder.join("pnpm-workspace.yaml")) {
-        let listed = text
-            .lines()
-            .filter_map(|line| line.trim().strip_prefix("- "));
-        return listed
-            .map(|pattern| pattern.trim_matches([' ', '\'', '"']).to_owned())
-            .collect();
+        return of_pnpm(&text);
     }
     let Some(root) = NpmPackage::at(folder, sight) else {
         return Vec::new();
@@ -165,4 +162,33 @@ fn workspaces(folder: &Path, sight: &dyn Sight) -> Vec<String> {
     let listed = listed.as_array().or_else(|| listed["packages"].as_array());
     let patterns = listed.into_iter().flatten().filter_map(|it| it.as_str());
     patterns.map(str::to_owned).collect()
+}
+
+/// The patterns that a `pnpm-workspace.yaml` lists; none where it can't be read.
+fn of_pnpm(text: &str) -> Vec<String> {
+    let Ok(Some(root)) = parse(text, Syntax::Yaml) else {
+        return Vec::new();
+    };
+    let listed = root.member("packages").map_or(&[][..], Node::elements);
+    listed
+        .iter()
+        .filter_map(|it| it.text().map(str::to_owned))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::of_pnpm;
+
+    #[test]
+    fn the_workspaces_of_pnpm_are_read_however_they_are_written() {
+        for text in [
+            "packages:\n  - 'apps/*' # what is served\n  - libs/util\nonlyBuiltDependencies:\n  - esbuild\n",
+            "packages: [apps/*, \"libs/util\"]\ncatalog:\n  zod: ^4.0.0\n",
+        ] {
+            assert_eq!(of_pnpm(text), ["apps/*", "libs/util"], "{text}");
+        }
+        assert!(of_pnpm("onlyBuiltDependencies:\n  - esbuild\n").is_empty());
+        assert!(of_pnpm("packages: [").is_empty());
+    }
 }
